@@ -1,0 +1,29 @@
+// Package faults holds what can go wrong at a dependency: one file a fault.
+package faults
+
+import (
+	"time"
+
+	"blastradius/sim/call"
+	"blastradius/sim/dist"
+	"blastradius/sim/spec"
+)
+
+// Fault changes the reply to one piece of work that starts while the fault is
+// active. r is a stream of its own for this fault, request and attempt, so
+// what it draws shifts nobody else's luck.
+type Fault interface {
+	Apply(now time.Duration, r *dist.Rand, reply *call.Reply)
+}
+
+// Config is the configuration of a fault as a scenario file gives it: a
+// pointer to a plain struct with yaml, unit and help tags. Fault cannot fail
+// after Validate reported nothing.
+type Config interface {
+	Validate() []spec.Problem
+	Fault() Fault
+	// Text says in a few words what happens, e.g. "slow: 8s" or "down".
+	Text() string
+	Help() string
+	Example() string
+}

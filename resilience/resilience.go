@@ -1,0 +1,33 @@
+// Package resilience holds the policies that stand between a request and a
+// dependency: one file a policy, each a layer written as callbacks against
+// des.Scheduler, so that the same text runs in virtual and in real time.
+package resilience
+
+import (
+	"blastradius/sim/call"
+	"blastradius/sim/des"
+	"blastradius/sim/spec"
+)
+
+// Env is what a layer is built from.
+type Env struct {
+	Sched  des.Scheduler
+	Meter  des.Meter // where the layer registers its instruments; never nil
+	Probe  des.Probe // hears of state changes; nil when nobody listens
+	Source string    // the layer's full name, e.g. dependency.payments.breaker
+	// CountsAttempts says that a breaker outside of this layer records attempts
+	// and that this retry is the innermost one inside it.
+	CountsAttempts bool
+}
+
+// Config is the configuration of a layer as a scenario file gives it: a
+// pointer to a plain struct with yaml, unit and help tags. Layer cannot fail
+// after Validate reported nothing; it may be called once per stack.
+type Config interface {
+	Validate() []spec.Problem
+	Layer(env Env) call.Layer
+	// Metrics are the figures that the layer registers, for the catalogue.
+	Metrics() []spec.Metric
+	Help() string
+	Example() string
+}

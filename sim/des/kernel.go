@@ -1,0 +1,285 @@
+package des
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Never is an instant after every run.
+const Never = time.Duration(1<<63 - 1)
+
+// ErrBudget says that a run used up its event budget.
+var ErrBudget = errors.New("event budget exceeded")
+
+// Source is a stream of events known one ahead, such as the arrivals of an
+// endpoint: its next instant is kept beside the heap.
+type Source interface {
+	// Next gives the instant of the next event, not before the last one; ok is
+	// false when the stream has ended.
+	Next() (at time.Duration, ok bool)
+	Event
+}
+
+// Watcher is told when the clock is about to pass an instant it asked for,
+// before any event of that instant: windows are half-open, [from, to).
+type Watcher interface {
+	// Cross closes everything up to at and returns the next instant to watch.
+	Cross(at time.Duration) (next time.Duration)
+}
+
+// Kernel is the discrete-event engine. It is used by one goroutine.
+type Kernel struct {
+	now   time.Duration
+	seq   uint64
+	fired uint64
+
+	heap      []entry
+	heapStale int
+	slots     []slot
+	free      []uint32
+	lanes     []lane
+
+	sources []source
+	first   int // index of the source with the earliest next event
+
+	watchAt time.Duration
+	watcher Watcher
+
+	Budget uint64 // events a run may fire; 0 is no limit
+}
+
+// entry is one place in the queue. key is the priority in the top two bits and
+// the order of scheduling below, so one comparison settles a tie.
+type entry struct {
+	at   time.Duration
+	key  uint64
+	slot uint32
+	gen  uint32
+}
+
+func (a entry) before(b entry) bool {
+	return a.at < b.at || (a.at == b.at && a.key < b.key)
+}
+
+type slot struct {
+	event Event
+	gen   uint32
+	lane  int32 // index of the lane that queues it, -1 for the heap
+}
+
+type source struct {
+	at  time.Duration
+	key uint64
+	src Source
+}
+
+// laneSlot marks a heap entry that stands for the head of a lane; gen then
+// holds the lane's index.
+const laneSlot = ^uint32(0)
+
+// sweepAt is the number of cancelled entries from which a queue that is mostly
+// cancelled entries is swept.
+const sweepAt = 4096
+
+// NewKernel returns a kernel at time 0.
+func NewKernel() *Kernel {
+	return &Kernel{slots: make([]slot, 1), watchAt: Never, first: -1}
+}
+
+var (
+	_ Scheduler      = (*Kernel)(nil)
+	_ ConstantDelays = (*Kernel)(nil)
+)
+
+// Now is the current instant.
+func (k *Kernel) Now() time.Duration { return k.now }
+
+// Fired is the number of events fired so far.
+func (k *Kernel) Fired() uint64 { return k.fired }
+
+// Live is the number of timers still to fire; 0 at the end of a run in which
+// nothing was left behind.
+func (k *Kernel) Live() int { return len(k.slots) - 1 - len(k.free) }
+
+// Watch has w told before the clock reaches at.
+func (k *Kernel) Watch(at time.Duration, w Watcher) { k.watchAt, k.watcher = at, w }
+
+// AddSource adds a stream of events; they fire at priority Arrive.
+func (k *Kernel) AddSource(s Source) {
+	k.sources = append(k.sources, source{src: s})
+	k.pull(len(k.sources) - 1)
+}
+
+// After fires e when d has passed.
+func (k *Kernel) After(d time.Duration, p Priority, e Event) Timer {
+	if d < 0 {
+		panic("des: negative delay")
+	}
+	at := k.now + d
+	if at < k.now {
+		at = Never
+	}
+	var id uint32
+	if n := len(k.free); n > 0 {
+		id = k.free[n-1]
+		k.free = k.free[:n-1]
+	} else {
+		k.slots = append(k.slots, slot{gen: 1})
+		id = uint32(len(k.slots) - 1)
+	}
+	s := &k.slots[id]
+	s.event = e
+	k.seq++
+	en := entry{at: at, key: uint64(p)<<62 | k.seq, slot: id, gen: s.gen}
+	for i := range k.lanes {
+		if l := &k.lanes[i]; l.delay == d && l.priority == p {
+			s.lane = int32(i)
+			k.enqueue(l, i, en)
+			return Timer{id, s.gen}
+		}
+	}
+	s.lane = -1
+	k.push(en)
+	return Timer{id, s.gen}
+}
+
+// Stop cancels t. The entry stays in its queue until its turn comes or until
+// most of the queue is cancelled; the slot is free at once.
+func (k *Kernel) Stop(t Timer) bool {
+	s := &k.slots[t.slot]
+	if t.slot == 0 || s.gen != t.gen {
+		return false
+	}
+	index := s.lane
+	k.release(t.slot)
+	if index < 0 {
+		if k.heapStale++; k.heapStale > sweepAt && k.heapStale > len(k.heap)/2 {
+			k.sweepHeap()
+		}
+		return true
+	}
+	l := &k.lanes[index]
+	if l.stale++; l.stale > sweepAt && l.stale > l.n/2 {
+		k.sweepLane(l)
+	}
+	return true
+}
+
+func (k *Kernel) release(id uint32) {
+	s := &k.slots[id]
+	s.event = nil
+	s.gen++
+	k.free = append(k.free, id)
+}
+
+// step fires the next event, if there is one not after until.
+func (k *Kernel) step(until time.Duration) bool {
+	for {
+		var head entry
+		fromSource := false
+		if len(k.heap) > 0 {
+			head = k.heap[0]
+		} else {
+			head.at = Never
+			head.key = ^uint64(0)
+		}
+		if k.first >= 0 {
+			if s := &k.sources[k.first]; s.at < head.at || (s.at == head.at && s.key < head.key) {
+				head.at, fromSource = s.at, true
+			}
+		}
+		if head.at > until || head.at == Never {
+			return false
+		}
+		if !fromSource {
+			if head.slot == laneSlot {
+				l := &k.lanes[head.gen]
+				if !k.settleLane(l, head) {
+					continue // the lane's head was cancelled and another took its place
+				}
+				head = l.ring[l.head]
+				l.pop()
+				if l.n > 0 {
+					k.replaceTop(entry{at: l.ring[l.head].at, key: l.ring[l.head].key, slot: laneSlot, gen: k.heap[0].gen})
+				} else {
+					k.pop()
+				}
+			} else {
+				k.pop()
+				if k.slots[head.slot].gen != head.gen {
+					k.heapStale--
+					continue
+				}
+			}
+		}
+		for head.at >= k.watchAt {
+			at := k.watchAt
+			k.now = at
+			k.watchAt = k.watcher.Cross(at)
+		}
+		k.now = head.at
+		k.fired++
+		if fromSource {
+			i := k.first
+			k.sources[i].src.Fire()
+			k.pull(i)
+			return true
+		}
+		e := k.slots[head.slot].event
+		k.release(head.slot)
+		e.Fire()
+		return true
+	}
+}
+
+// Run fires every event before until and leaves the clock there. It stops
+// early with ctx's error or ErrBudget.
+func (k *Kernel) Run(ctx context.Context, until time.Duration) error {
+	const poll = 1 << 14
+	next := k.fired + poll
+	for k.step(until - 1) {
+		if k.fired >= next {
+			next = k.fired + poll
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		if k.Budget > 0 && k.fired >= k.Budget {
+			return ErrBudget
+		}
+	}
+	for k.watchAt <= until && k.watcher != nil {
+		at := k.watchAt
+		k.now = at
+		k.watchAt = k.watcher.Cross(at)
+	}
+	k.now = until
+	return nil
+}
+
+// pull asks source i for its next event and finds the earliest source again.
+func (k *Kernel) pull(i int) {
+	s := &k.sources[i]
+	at, ok := s.src.Next()
+	if !ok {
+		at = Never
+	}
+	k.seq++
+	s.at, s.key = at, uint64(Arrive)<<62|k.seq
+	if len(k.sources) == 1 {
+		k.first = 0
+	} else {
+		best := 0
+		for j := 1; j < len(k.sources); j++ {
+			a, b := &k.sources[j], &k.sources[best]
+			if a.at < b.at || (a.at == b.at && a.key < b.key) {
+				best = j
+			}
+		}
+		k.first = best
+	}
+	if k.sources[k.first].at == Never {
+		k.first = -1
+	}
+}

@@ -1,0 +1,32 @@
+// Package dist holds latency distributions and the keyed random streams they
+// draw from. Every sampler gives the same bits on every processor: inverse
+// CDFs over PCG, with logarithm and exponential of our own.
+package dist
+
+import (
+	"time"
+
+	"blastradius/sim/spec"
+)
+
+// Dist is a latency distribution. Samples and figures are never negative.
+type Dist interface {
+	// Sample draws one latency.
+	Sample(r *Rand) time.Duration
+	// Mean is E[S], rounded to the nanosecond.
+	Mean() time.Duration
+	// Quantile is the smallest t with P(S <= t) >= p, for 0 <= p <= 1; at 1 it
+	// may be the largest Duration when the distribution has no upper end.
+	Quantile(p float64) time.Duration
+	// MeanMin is E[min(S, t)]: the mean time a call holds a permit under a
+	// timeout t.
+	MeanMin(t time.Duration) time.Duration
+}
+
+// Kind is the configuration of a distribution as a scenario file gives it: a
+// pointer to a plain struct with yaml, unit and help tags. Dist cannot fail
+// after Validate reported nothing.
+type Kind interface {
+	Validate() []spec.Problem
+	Dist() Dist
+}
