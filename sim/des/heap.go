@@ -68,7 +68,7 @@ func (k *Kernel) sweepHeap() {
 	}
 	k.heap = live
 	k.heapStale = 0
-	for i := (len(live) - 2) / 4; i >= 0; i-- {
+	for i := min(len(live)-1, len(live)/4); i >= 0; i-- {
 		k.down(i, live[i])
 	}
 }

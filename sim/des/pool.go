@@ -1,0 +1,153 @@
+package des
+
+import "time"
+
+// Pool is a bounded number of places that holders take and give back, with a
+// first-come-first-served queue: connections, workers, permits, servers.
+type Pool struct {
+	sched   Scheduler
+	size    int64
+	queue   int64 // how many may wait; negative is no bound
+	maxWait time.Duration
+
+	head, tail *Waiter
+	granting   bool
+
+	InUse   Station   // places taken
+	Waiting Station   // holders in the queue
+	Waits   TimesHist // time from asking to the grant, 0 included
+	Asked   int64     // calls of Acquire
+	Full    int64     // refused at once: no place and none to wait
+	Expired int64     // gave up because max_wait passed
+	Left    int64     // gave up because their caller did
+}
+
+// NewPool returns a pool of size places. queue bounds those who wait (negative:
+// no bound); maxWait bounds how long (negative: for ever; 0: nobody waits).
+func NewPool(s Scheduler, size, queue int, maxWait time.Duration) *Pool {
+	if maxWait > 0 {
+		NameConstant(s, maxWait, Expire)
+	}
+	return &Pool{sched: s, size: int64(size), queue: int64(queue), maxWait: maxWait}
+}
+
+// Size is the number of places.
+func (p *Pool) Size() int64 { return p.size }
+
+// Holder is told what came of a wait. Neither is called from within Acquire.
+type Holder interface {
+	Granted() // it has a place now
+	Expired() // max_wait passed; it has none
+}
+
+// Waiter is a holder's side of a pool, embedded in the holder's frame and
+// reused with it. The zero Waiter is ready.
+type Waiter struct {
+	pool       *Pool
+	holder     Holder
+	next, prev *Waiter
+	timer      Timer
+	since      time.Duration // asked at, while queued; held from, after the grant
+	queued     bool
+}
+
+// Grant is the answer to Acquire.
+type Grant uint8
+
+// Answers to Acquire.
+const (
+	Granted Grant = iota // has a place; Release gives it back
+	Queued               // the holder will hear
+	Refused              // no place, and none to wait
+)
+
+// Acquire asks for a place for w; h hears about it when the answer is Queued.
+// A place is never given past somebody who waits.
+func (p *Pool) Acquire(w *Waiter, h Holder) Grant {
+	now := p.sched.Now()
+	p.Asked++
+	if p.head == nil && p.InUse.N() < p.size {
+		p.take(w, now)
+		p.Waits.Record(0)
+		return Granted
+	}
+	if p.maxWait == 0 || (p.queue >= 0 && p.Waiting.N() >= p.queue) {
+		p.Full++
+		return Refused
+	}
+	w.pool, w.holder, w.since, w.queued = p, h, now, true
+	w.prev, w.next = p.tail, nil
+	if p.tail != nil {
+		p.tail.next = w
+	} else {
+		p.head = w
+	}
+	p.tail = w
+	p.Waiting.Enter(now)
+	if p.maxWait > 0 {
+		w.timer = p.sched.After(p.maxWait, Expire, w)
+	}
+	return Queued
+}
+
+func (p *Pool) take(w *Waiter, now time.Duration) {
+	w.since = now
+	p.InUse.Enter(now)
+}
+
+func (p *Pool) unlink(w *Waiter, now time.Duration) {
+	if w.prev != nil {
+		w.prev.next = w.next
+	} else {
+		p.head = w.next
+	}
+	if w.next != nil {
+		w.next.prev = w.prev
+	} else {
+		p.tail = w.prev
+	}
+	w.next, w.prev, w.queued = nil, nil, false
+	p.Waiting.Leave(now, w.since)
+}
+
+// Release gives w's place back and grants it to whoever waited longest. Grants
+// that a holder's own Release causes are made by the outermost one, so a long
+// queue over instantaneous work does not deepen the stack.
+func (p *Pool) Release(w *Waiter) {
+	now := p.sched.Now()
+	p.InUse.Leave(now, w.since)
+	if p.granting {
+		return
+	}
+	p.granting = true
+	for p.head != nil && p.InUse.N() < p.size {
+		next := p.head
+		asked := next.since
+		p.unlink(next, now)
+		p.sched.Stop(next.timer)
+		next.timer = Timer{}
+		p.take(next, now)
+		p.Waits.Record(now - asked)
+		next.holder.Granted()
+	}
+	p.granting = false
+}
+
+// Leave takes w out of the queue because its caller gave up.
+func (p *Pool) Leave(w *Waiter) {
+	p.unlink(w, p.sched.Now())
+	p.sched.Stop(w.timer)
+	w.timer = Timer{}
+	p.Left++
+}
+
+// Waits reports whether w is in the queue.
+func (w *Waiter) Waits() bool { return w.queued }
+
+// Fire ends the wait: max_wait has passed.
+func (w *Waiter) Fire() {
+	w.timer = Timer{}
+	w.pool.unlink(w, w.pool.sched.Now())
+	w.pool.Expired++
+	w.holder.Expired()
+}
