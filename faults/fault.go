@@ -22,6 +22,10 @@ type Fault interface {
 type Config interface {
 	Validate() []spec.Problem
 	Fault() Fault
+	// MeanLatency is the mean latency of an attempt that the fault changes, given
+	// the mean without it; ok is false where no answer comes, or none that took
+	// any latency.
+	MeanLatency(base time.Duration) (mean time.Duration, ok bool)
 	// Text says in a few words what happens, e.g. "slow: 8s" or "down".
 	Text() string
 	Help() string

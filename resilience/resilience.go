@@ -28,6 +28,7 @@ type Config interface {
 	Layer(env Env) call.Layer
 	// Metrics are the figures that the layer registers, for the catalogue.
 	Metrics() []spec.Metric
+	Text() string // its settings on one line
 	Help() string
 	Example() string
 }

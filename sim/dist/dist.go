@@ -30,3 +30,24 @@ type Kind interface {
 	Validate() []spec.Problem
 	Dist() Dist
 }
+
+// Described is a kind that can explain itself.
+type Described interface {
+	Help() string    // one sentence
+	Example() string // one line of YAML for `latency:`
+}
+
+// longest is where sampled and derived times saturate, far beyond any run, so
+// that adding two of them cannot overflow.
+const longest = time.Duration(1 << 62)
+
+// duration rounds ns to the nanosecond within 0…longest; NaN is 0.
+func duration(ns float64) time.Duration {
+	switch {
+	case !(ns > 0):
+		return 0
+	case ns >= float64(longest):
+		return longest
+	}
+	return time.Duration(ns + 0.5)
+}

@@ -1,0 +1,280 @@
+package resilience
+
+import (
+	"fmt"
+	"time"
+
+	"blastradius/sim/call"
+	"blastradius/sim/des"
+	"blastradius/sim/dist"
+	"blastradius/sim/spec"
+)
+
+// Fallback answers in place of a call that failed. Every failure and every
+// refusal takes the same way.
+type Fallback struct {
+	Serve   string        `yaml:"serve" enum:"cached,degraded,queue" short:"true" help:"an old answer, a plain one, or a promise to do it later"`
+	Hit     float64       `yaml:"hit" unit:"share" min:"0%" max:"100%" help:"share of the calls whose answer is in the cache; for serve: cached"`
+	MaxAge  time.Duration `yaml:"max_age" unit:"duration" min:"0s" also:"ttl,max_stale,maxAge" help:"oldest answer served, any when omitted; for serve: cached"`
+	Size    int           `yaml:"size" unit:"count" min:"1" help:"writes that may wait; for serve: queue"`
+	Drain   float64       `yaml:"drain" unit:"rate" min:"0/s" open:"min" help:"writes done later, per time; for serve: queue"`
+	Latency time.Duration `yaml:"latency" unit:"duration" min:"0s" help:"time the fallback takes"`
+}
+
+// What a fallback serves.
+const (
+	ServeCached   = "cached"
+	ServeDegraded = "degraded"
+	ServeQueue    = "queue"
+)
+
+func newFallback() Config {
+	return &Fallback{Serve: ServeDegraded, Hit: 1, Size: 1000, Drain: 10}
+}
+
+var _ Config = (*Fallback)(nil)
+
+// Validate warns of fields that the way of serving does not use.
+func (c *Fallback) Validate() []spec.Problem {
+	var out []spec.Problem
+	unused := func(field string, serve string) {
+		out = append(out, spec.Problem{Field: field, Text: field + " is only for serve: " + serve, Hint: "drop it, or serve: " + serve, Warning: true})
+	}
+	if c.Serve != ServeCached {
+		if c.Hit != 1 {
+			unused("hit", ServeCached)
+		}
+		if c.MaxAge != 0 {
+			unused("max_age", ServeCached)
+		}
+	}
+	if c.Serve != ServeQueue {
+		if c.Size != 1000 {
+			unused("size", ServeQueue)
+		}
+		if c.Drain != 10 {
+			unused("drain", ServeQueue)
+		}
+	}
+	return out
+}
+
+// Text is e.g. "cached, hit 90%, max_age 10m0s".
+func (c *Fallback) Text() string {
+	out := c.Serve
+	switch c.Serve {
+	case ServeCached:
+		out += fmt.Sprintf(", hit %.6g%%", c.Hit*100)
+		if c.MaxAge > 0 {
+			out += ", max_age " + c.MaxAge.String()
+		}
+	case ServeQueue:
+		out += fmt.Sprintf(" of %d, drained at %g/s", c.Size, c.Drain)
+	}
+	if c.Latency > 0 {
+		out += ", takes " + c.Latency.String()
+	}
+	return out
+}
+
+// Help says what the kind is.
+func (*Fallback) Help() string { return "an answer in place of a call that failed or was refused" }
+
+// Example is a line of YAML.
+func (*Fallback) Example() string { return "{fallback: {serve: cached, hit: 90%, max_age: 10m}}" }
+
+// Metrics are the figures of the layer.
+func (*Fallback) Metrics() []spec.Metric {
+	return []spec.Metric{
+		{Name: "served", Unit: spec.Count, Help: "calls it answered"},
+		{Name: "degraded", Unit: spec.Count, Help: "calls it answered with a plain answer"},
+		{Name: "stale_age_mean", Unit: spec.Seconds, Good: spec.LowerBetter, Help: "mean age of the cached answers served"},
+		{Name: "stale_age_max", Unit: spec.Seconds, Good: spec.LowerBetter, Help: "age of the oldest cached answer served"},
+		{Name: "queued", Unit: spec.Count, Help: "writes it promised to do later"},
+		{Name: "queue_lost", Unit: spec.Count, Good: spec.LowerBetter, Help: "writes that found its queue full, and failed"},
+		{Name: "misses", Unit: spec.Count, Good: spec.LowerBetter, Help: "calls it had no answer for, or one too old, and failed"},
+	}
+}
+
+// Layer builds the policy.
+func (c *Fallback) Layer(env Env) call.Layer {
+	if c.Latency > 0 {
+		des.NameConstant(env.Sched, c.Latency, des.Release)
+	}
+	return func(next call.Handler) call.Handler {
+		l := &fallbackLayer{config: *c, sched: env.Sched, purpose: dist.Hash(env.Source), next: next}
+		l.queue = drainQueue{size: int64(c.Size), gap: time.Duration(1e9/c.Drain + 0.5)}
+		m := env.Meter
+		m.Count("served", &l.served)
+		m.Count("degraded", &l.degraded)
+		m.Times("stale_age", &l.ages, "mean", "max")
+		m.Count("queued", &l.queued)
+		m.Count("queue_lost", &l.lost)
+		m.Count("misses", &l.misses)
+		return l
+	}
+}
+
+type fallbackLayer struct {
+	config  Fallback
+	sched   des.Scheduler
+	purpose uint64
+	next    call.Handler
+	free    *fallbackFrame
+	queue   drainQueue
+
+	filled    bool          // the cache holds an answer
+	refreshed time.Duration // instant of the last live one
+
+	served, degraded, queued, lost, misses int64
+	ages                                   des.TimesHist
+}
+
+// drainQueue is a bounded queue of writes that a worker of its own empties at
+// a fixed rate. What it has done is worked out when somebody looks.
+type drainQueue struct {
+	size, level int64
+	gap         time.Duration // between two writes done
+	next        time.Duration // when the next one is done, while level > 0
+}
+
+func (q *drainQueue) offer(now time.Duration) bool {
+	if q.level > 0 && now >= q.next {
+		done := int64((now-q.next)/q.gap) + 1
+		if done >= q.level {
+			q.level = 0
+		} else {
+			q.level -= done
+			q.next += time.Duration(done) * q.gap
+		}
+	}
+	if q.level >= q.size {
+		return false
+	}
+	if q.level == 0 {
+		q.next = now + q.gap
+	}
+	q.level++
+	return true
+}
+
+type fallbackFrame struct {
+	passage
+	layer *fallbackLayer
+	call  *call.Call
+	age   time.Duration
+	timer des.Timer
+	next  *fallbackFrame
+}
+
+// Start passes the call on.
+func (l *fallbackLayer) Start(c *call.Call, d call.Done) call.Canceler {
+	f := l.get()
+	f.done, f.call = d, c
+	f.start(l.next, c, f)
+	if f.state == over {
+		l.put(f)
+		return nil
+	}
+	return f
+}
+
+// Done passes a good answer on and replaces a bad one.
+func (f *fallbackFrame) Done(o call.Outcome) {
+	l, d := f.layer, f.done
+	now := l.sched.Now()
+	if o.Class == call.OK {
+		l.filled, l.refreshed = true, now
+	}
+	if f.state == abandoned {
+		f.state = over
+		return
+	}
+	if !o.Class.Answered() && now <= f.call.Deadline && l.serves(f, now) {
+		if l.config.Latency > 0 {
+			f.state = waiting
+			f.timer = l.sched.After(l.config.Latency, des.Release, f)
+			return
+		}
+		o = call.Outcome{Class: call.Degraded, Age: f.age}
+	}
+	if f.onStack() {
+		f.state = over
+	} else {
+		l.put(f)
+	}
+	d.Done(o)
+}
+
+// serves decides whether there is an answer for the failed call.
+func (l *fallbackLayer) serves(f *fallbackFrame, now time.Duration) bool {
+	switch l.config.Serve {
+	case ServeCached:
+		f.age = now - l.refreshed
+		if !l.filled || (l.config.MaxAge > 0 && f.age > l.config.MaxAge) || !l.hit(f.call) {
+			l.misses++
+			return false
+		}
+		l.ages.Record(f.age)
+	case ServeQueue:
+		if !l.queue.offer(now) {
+			l.lost++
+			return false
+		}
+		l.queued++
+	default:
+		l.degraded++
+	}
+	l.served++
+	return true
+}
+
+// hit draws whether this call's answer is in the cache.
+func (l *fallbackLayer) hit(c *call.Call) bool {
+	if l.config.Hit >= 1 {
+		return true
+	}
+	var r dist.Rand
+	r.Key(c.Stream^l.purpose, c.Request)
+	return r.Float64() < l.config.Hit
+}
+
+// Fire is the fallback's answer after its latency.
+func (f *fallbackFrame) Fire() {
+	d, age := f.done, f.age
+	f.layer.put(f)
+	d.Done(call.Outcome{Class: call.Degraded, Age: age})
+}
+
+// Cancel ends the call because its caller left.
+func (f *fallbackFrame) Cancel() {
+	switch {
+	case f.onStack():
+		f.state = abandoned
+		return
+	case f.state == waiting:
+		f.layer.sched.Stop(f.timer)
+	default:
+		f.inner.Cancel()
+	}
+	f.layer.put(f)
+}
+
+func (l *fallbackLayer) get() *fallbackFrame {
+	f := l.free
+	if f == nil {
+		frames := make([]fallbackFrame, chunk)
+		for i := range frames {
+			frames[i].layer = l
+			l.put(&frames[i])
+		}
+		f = l.free
+	}
+	l.free = f.next
+	return f
+}
+
+func (l *fallbackLayer) put(f *fallbackFrame) {
+	*f = fallbackFrame{layer: l, next: l.free}
+	l.free = f
+}

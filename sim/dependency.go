@@ -1,0 +1,400 @@
+package sim
+
+import (
+	"blastradius/faults"
+	"blastradius/sim/call"
+	"blastradius/sim/des"
+	"blastradius/sim/dist"
+)
+
+// dependency is what the process calls: a stack of layers around attempts that
+// take a connection, then a server, then time.
+type dependency struct {
+	name   string
+	kernel *des.Kernel
+	stack  call.Handler
+
+	latency dist.Dist
+	errors  []ErrorShare
+	faults  []armedFault
+	finish  bool // abandoned work runs to its natural end
+	pool    *des.Pool
+	servers *des.Pool
+
+	free *attempt
+
+	parked  des.Station // calls that entered the stack and have not returned
+	working des.Gauge   // work at the dependency, its queue included
+
+	calls     int64
+	attempts  int64
+	wire      int64
+	failed    int64 // attempts that the dependency answered with neither ok nor client_error
+	refused   int64 // attempts that got no connection
+	outcomes  [call.NumClasses]int64
+	latencies des.TimesHist
+	ages      des.TimesHist // staleness of degraded answers that have an age
+
+	failures  []*int64 // failed, and what timeout layers ended, for the series
+	shed      []*int64 // what our own layers and pool refused, for the series
+	fallbacks int      // fallback layers in the stack
+	breakers  []*breakerFigures
+}
+
+// armedFault is a fault on this dependency's timeline.
+type armedFault struct {
+	faults.Timeline
+	fault faults.Fault
+	met   int64 // attempts it changed
+}
+
+// attempt is one try: a frame that waits for a connection, then for a server,
+// then for the work to end.
+type attempt struct {
+	dep     *dependency
+	done    call.Done
+	number  uint64 // of the request, for traces
+	stage   stage
+	caller  bool // somebody still waits for the answer
+	touched bool // a fault changed the reply
+	reply   call.Reply
+	timer   des.Timer
+	conn    des.Waiter
+	server  des.Waiter
+	next    *attempt
+
+	stream   uint64
+	sequence uint32
+}
+
+// stage is where an attempt is.
+type stage uint8
+
+const (
+	idle stage = iota
+	connecting
+	queued
+	serving
+	leaving // giving back what it held; the answer comes next
+	left    // its caller left meanwhile
+)
+
+var (
+	_ call.Handler  = (*dependency)(nil)
+	_ call.Canceler = (*attempt)(nil)
+	_ des.Event     = (*attempt)(nil)
+	_ des.Holder    = (*attempt)(nil)
+	_ des.Holder    = (*serverSide)(nil)
+)
+
+// Start makes one attempt: the innermost handler of the stack.
+func (d *dependency) Start(c *call.Call, done call.Done) call.Canceler {
+	d.attempts++
+	c.Attempts++
+	a := d.free
+	if a == nil {
+		a = d.grow()
+	}
+	d.free, a.next = a.next, nil
+	a.done, a.caller, a.touched, a.number = done, true, false, c.Request
+	a.stream, a.sequence = c.Stream, c.Attempts
+	if d.pool == nil {
+		return a.connected()
+	}
+	switch d.pool.Acquire(&a.conn, a) {
+	case des.Granted:
+		return a.connected()
+	case des.Queued:
+		a.stage = connecting
+		return a
+	default:
+		a.answer(call.Outcome{Class: call.Rejected, Reason: call.PoolFull})
+		return nil
+	}
+}
+
+// grow makes more frames at once, so that they lie together.
+func (d *dependency) grow() *attempt {
+	chunk := make([]attempt, 64)
+	for i := range chunk {
+		chunk[i].dep = d
+		chunk[i].next = d.free
+		d.free = &chunk[i]
+	}
+	return d.free
+}
+
+// Granted: the pool has a connection for us.
+func (a *attempt) Granted() { a.connected() }
+
+// Expired: max_wait of the pool passed.
+func (a *attempt) Expired() {
+	a.answer(call.Outcome{Class: call.Rejected, Reason: call.PoolWait})
+}
+
+// connected has reached the dependency: what it will do is decided now.
+func (a *attempt) connected() call.Canceler {
+	d := a.dep
+	d.wire++
+	a.draw()
+	if a.reply.Immediate {
+		a.finish(call.Outcome{Class: a.reply.Class, RetryAfter: a.reply.RetryAfter}, false)
+		return nil
+	}
+	d.working.Add(d.kernel.Now(), 1)
+	if d.servers == nil {
+		a.serve()
+		return a
+	}
+	switch d.servers.Acquire(&a.server, (*serverSide)(a)) {
+	case des.Granted:
+		a.serve()
+		return a
+	case des.Queued:
+		a.stage = queued
+		return a
+	default:
+		d.working.Add(d.kernel.Now(), -1)
+		a.finish(call.Outcome{Class: call.ServerError, Reason: call.QueueFull}, false)
+		return nil
+	}
+}
+
+// draw decides the reply: the error class and the latency first, each at its
+// own place in the attempt's stream, then the faults in the file's order.
+func (a *attempt) draw() {
+	d := a.dep
+	var r dist.Rand
+	c := call.Call{Stream: a.stream, Request: a.number}
+	keyAttempt(&r, &c, a.sequence, drawReply)
+	a.reply = call.Reply{}
+	u := r.Float64()
+	for i := range d.errors {
+		e := &d.errors[i]
+		if u < e.Share {
+			a.reply.Class, a.reply.RetryAfter = e.Class, e.RetryAfter
+			a.reply.Immediate = e.Class == call.ConnectError
+			break
+		}
+		u -= e.Share
+	}
+	a.reply.Latency = d.latency.Sample(&r)
+	now := d.kernel.Now()
+	for i := range d.faults {
+		f := &d.faults[i]
+		if !f.Active(now) {
+			continue
+		}
+		keyAttempt(&r, &c, a.sequence, drawFault+i)
+		if f.Share < 1 && r.Float64() >= f.Share {
+			continue
+		}
+		f.fault.Apply(now, &r, &a.reply)
+		f.met++
+		a.touched = true
+	}
+}
+
+// serve has a server; the work takes its time, or for ever.
+func (a *attempt) serve() {
+	a.stage = serving
+	if !a.reply.Hang {
+		a.timer = a.dep.kernel.After(a.reply.Latency, des.Release, a)
+	}
+}
+
+// Fire ends the work at its natural time.
+func (a *attempt) Fire() {
+	a.timer = des.Timer{}
+	d := a.dep
+	d.working.Add(d.kernel.Now(), -1)
+	if a.caller {
+		a.finish(call.Outcome{Class: a.reply.Class, RetryAfter: a.reply.RetryAfter}, d.servers != nil)
+		return
+	}
+	if d.servers != nil {
+		d.servers.Release(&a.server)
+	}
+	a.recycle()
+}
+
+// finish gives everything back and then answers, as a deferred release does:
+// whoever acts on the answer finds the places free. Those who get the places
+// run first and may end our caller; then there is nobody to answer.
+func (a *attempt) finish(o call.Outcome, served bool) {
+	d := a.dep
+	a.stage = leaving
+	if served {
+		d.servers.Release(&a.server)
+	}
+	if d.pool != nil {
+		d.pool.Release(&a.conn)
+	}
+	if a.stage == left {
+		a.recycle()
+		return
+	}
+	a.answer(o)
+}
+
+// Cancel ends the attempt because its caller left. The connection is free at
+// once; the work stops too, unless the dependency finishes what it began.
+func (a *attempt) Cancel() {
+	d := a.dep
+	d.ended(a)
+	switch a.stage {
+	case leaving:
+		a.stage = left
+		return
+	case connecting:
+		d.pool.Leave(&a.conn)
+		a.recycle()
+		return
+	}
+	if d.finish {
+		a.caller = false
+		if d.pool != nil {
+			d.pool.Release(&a.conn)
+		}
+		return
+	}
+	d.kernel.Stop(a.timer)
+	a.timer = des.Timer{}
+	d.working.Add(d.kernel.Now(), -1)
+	if d.servers != nil {
+		if a.stage == queued {
+			d.servers.Leave(&a.server)
+		} else {
+			d.servers.Release(&a.server)
+		}
+	}
+	if d.pool != nil {
+		d.pool.Release(&a.conn)
+	}
+	a.recycle()
+}
+
+// answer tells the caller and gives the frame back.
+func (a *attempt) answer(o call.Outcome) {
+	d, done := a.dep, a.done
+	switch {
+	case o.Class == call.Rejected:
+		d.refused++
+	case !o.Class.Served():
+		d.failed++
+	}
+	d.ended(a)
+	a.recycle()
+	done.Done(o)
+}
+
+// ended tells the breakers' figures about one attempt.
+func (d *dependency) ended(a *attempt) {
+	for _, b := range d.breakers {
+		b.attempted(a.touched)
+	}
+}
+
+func (a *attempt) recycle() {
+	a.stage, a.done = idle, nil
+	a.next = a.dep.free
+	a.dep.free = a
+}
+
+// serverSide is an attempt as the dependency's servers see it.
+type serverSide attempt
+
+// Granted: a server is free for the queued work.
+func (s *serverSide) Granted() { (*attempt)(s).serve() }
+
+// Expired cannot happen: work in a dependency's queue has no patience of its own.
+func (s *serverSide) Expired() { panic("sim: server wait expired") }
+
+// register puts the dependency's own figures into the catalogue.
+func (d *dependency) register(r *recorder) {
+	prefix := "dependency." + d.name
+	s := &scope{r: r, prefix: prefix}
+	s.Count("calls", &d.calls)
+	s.Count("attempts", &d.attempts)
+	s.Count("wire", &d.wire)
+	s.Share("amplification", &d.wire, &d.calls, "no call was made")
+	for c := range d.outcomes {
+		s.Count("outcomes."+call.Class(c).String(), &d.outcomes[c])
+	}
+	s.Count("cancelled", &d.outcomes[call.Cancelled])
+	s.Level("parked", &d.parked.Gauge)
+	s.Level("working", &d.working)
+	s.Times("latency", &d.latencies, latencyStats...)
+	s.Audit("", &d.parked)
+	if d.servers != nil {
+		servers := &scope{r: r, prefix: prefix + ".servers"}
+		registerPool(servers, d.servers)
+	}
+	s.Series("parked", &d.parked.Gauge)
+	s.Series("working", &d.working)
+	d.countSeries(r, prefix)
+
+	if d.fallbacks == 0 {
+		r.add(func(_ phaseView, out *Figures) {
+			out.absent(prefix+".fallback_rate", "no fallback layer")
+			out.absent(prefix+".stale_age_max", "no fallback layer")
+		})
+		return
+	}
+	calls, ages := r.countOf(&d.calls), r.timesOf(&d.ages)
+	degraded := r.countOf(&d.outcomes[call.Degraded])
+	r.add(func(p phaseView, out *Figures) {
+		out.ratio(prefix+".fallback_rate", float64(p.count(degraded)), float64(p.count(calls)), "no call was made")
+		h := p.hist(ages)
+		if h.Count() == 0 {
+			out.absent(prefix+".stale_age_max", "no cached answer was served")
+		} else {
+			out.put(prefix+".stale_age_max", seconds(h.Max()))
+		}
+	})
+}
+
+// countSeries records the counts per bin that the status lines show.
+func (d *dependency) countSeries(r *recorder, prefix string) {
+	one := func(name string, counters ...*int64) {
+		recs := make([]*countRecord, len(counters))
+		for i, c := range counters {
+			recs[i] = r.binCount(c)
+		}
+		r.line(prefix+"."+name, func(bin int) (float64, bool) {
+			n := int64(0)
+			for _, c := range recs {
+				n += c.bins[bin]
+			}
+			return float64(n), true
+		})
+	}
+	one("calls", &d.calls)
+	one("wire", &d.wire)
+	one("failed", d.failures...)
+	one("shed", d.shed...)
+	if d.fallbacks > 0 {
+		one("fallback", &d.outcomes[call.Degraded])
+	}
+}
+
+// registerPool registers the figures of a bounded place.
+func registerPool(s *scope, p *des.Pool) {
+	s.Level("in_use", &p.InUse.Gauge)
+	s.Saturation("saturation", &p.InUse.Gauge, p.Size())
+	s.Level("waiting", &p.Waiting.Gauge)
+	s.Times("wait", &p.Waits, "p99")
+	s.Audit("", &p.InUse)
+	s.Series("in_use", &p.InUse.Gauge)
+	s.Series("waiting", &p.Waiting.Gauge)
+}
+
+// timeouts counts everybody who left a pool without what they came for.
+func timeouts(s *scope, p *des.Pool) {
+	expired, left, full := s.r.countOf(&p.Expired), s.r.countOf(&p.Left), s.r.countOf(&p.Full)
+	name := s.name("timeouts")
+	s.r.add(func(v phaseView, out *Figures) {
+		out.put(name, float64(v.count(expired)+v.count(left)))
+		out.put(s.name("refused"), float64(v.count(full)))
+	})
+}

@@ -1,0 +1,425 @@
+package sim
+
+import (
+	"time"
+
+	"blastradius/sim/call"
+	"blastradius/sim/des"
+	"blastradius/sim/dist"
+	"blastradius/sim/load"
+)
+
+// endpoint is one stream of requests.
+type endpoint struct {
+	name     string
+	sys      *system
+	arrivals load.Arrivals
+	rand     dist.Rand // the arrivals' own stream
+	last     time.Duration
+	next     uint64 // number of the next request
+	end      time.Duration
+
+	deadline time.Duration // 0: none
+	slo      time.Duration // 0: none
+	good     time.Duration // what an answer must not exceed to be good; call.NoDeadline when there is neither
+	steps    [][]target
+	width    int // calls of the widest step
+
+	free     *request
+	frames   []*request // every frame made, for those in flight at the end
+	accounts []account  // by elementary window of the arrival
+	warm     account    // arrivals of the warm-up
+	parked   des.Gauge
+	bins     [4][]int64 // by bin of the arrival: requests, live, degraded in time, lost
+	fates    []fate     // by request, when blast radius is wanted
+	digest   uint64
+	direct   bool // it calls a dependency that has a fault
+	worst    *Hurt
+}
+
+// target is a call that an endpoint makes.
+type target struct {
+	dep      *dependency
+	optional bool
+	stream   uint64
+}
+
+// account is what became of the requests that arrived in one window.
+type account struct {
+	requests    int64
+	done        int64
+	live        int64 // answered undegraded, client errors included
+	liveInTime  int64
+	degraded    int64
+	inTime      int64 // answered, live or degraded, within the SLO or deadline
+	clientError int64
+	failures    [numFailures]int64
+	latency     des.Hist
+	lateInside  int64 // in flight at the end of the run and past the SLO already
+}
+
+// failure says why a request failed: the class of the call that failed it, or
+// one of our own.
+type failure uint8
+
+const (
+	failDeadline failure = iota
+	failServerError
+	failThrottled
+	failConnect
+	failTimeout
+	failRejected
+	failWorkers
+	numFailures
+)
+
+var failureNames = [numFailures]string{"deadline", "server_error", "throttled", "connect_error", "timeout", "rejected", "workers"}
+
+// failureOf is the failure that a failed call makes of its request.
+func failureOf(c call.Class) failure {
+	switch c {
+	case call.ServerError:
+		return failServerError
+	case call.Throttled:
+		return failThrottled
+	case call.ConnectError:
+		return failConnect
+	case call.Timeout:
+		return failTimeout
+	default:
+		return failRejected
+	}
+}
+
+// request is one request's frame.
+type request struct {
+	ep       *endpoint
+	number   uint64
+	arrived  time.Duration
+	window   int
+	bin      int
+	step     int
+	pending  int // calls of the step that have not returned
+	degraded bool
+	refused  bool // a call was answered with client_error
+	started  bool // has a worker
+	active   bool
+	round    uint32 // generation: the frame is reused, late returns of Start must not touch it
+	timer    des.Timer
+	worker   des.Waiter
+	calls    []operation
+	next     *request
+}
+
+// operation is one call of a request: the caller's end of a stack.
+type operation struct {
+	req     *request
+	target  *target
+	call    call.Call
+	cancel  call.Canceler
+	started time.Duration
+	live    bool
+	round   uint32
+}
+
+var (
+	_ des.Source = (*endpoint)(nil)
+	_ des.Holder = (*request)(nil)
+	_ des.Event  = (*request)(nil)
+	_ call.Done  = (*operation)(nil)
+)
+
+// Next is the instant of the next arrival.
+func (e *endpoint) Next() (time.Duration, bool) {
+	at, ok := e.arrivals.Next(e.last, &e.rand)
+	if !ok || at >= e.end {
+		return 0, false
+	}
+	e.last = at
+	return at, true
+}
+
+// Fire lets one request arrive.
+func (e *endpoint) Fire() {
+	s := e.sys
+	now := s.kernel.Now()
+	r := e.free
+	if r == nil {
+		r = e.grow()
+	}
+	e.free, r.next = r.next, nil
+	r.number = e.next
+	e.next++
+	r.arrived, r.window, r.bin = now, s.recorder.current, s.recorder.bin
+	r.step, r.pending, r.degraded, r.refused, r.started, r.active = -1, 0, false, false, false, true
+	r.account().requests++
+	e.bins[0][r.bin]++
+	if e.fates != nil && r.number >= uint64(len(e.fates)) {
+		e.fates = append(e.fates, 0)
+	}
+	if s.tracer != nil && s.tracer.is(r) {
+		s.tracer.begin(now)
+	}
+	if e.deadline > 0 {
+		r.timer = s.kernel.After(e.deadline, des.Expire, r)
+	}
+	if s.workers == nil {
+		r.begin(now)
+		return
+	}
+	switch s.workers.Acquire(&r.worker, r) {
+	case des.Granted:
+		r.begin(now)
+	case des.Refused:
+		r.fail(failWorkers)
+	default: // Queued: Granted or Expired will tell
+	}
+}
+
+func (e *endpoint) grow() *request {
+	chunk := make([]request, 32)
+	ops := make([]operation, 32*e.width)
+	for i := range chunk {
+		r := &chunk[i]
+		r.ep = e
+		r.calls = ops[i*e.width : (i+1)*e.width : (i+1)*e.width]
+		for j := range r.calls {
+			r.calls[j].req = r
+		}
+		r.next = e.free
+		e.free = r
+		e.frames = append(e.frames, r)
+	}
+	return e.free
+}
+
+func (r *request) account() *account {
+	if r.window < 0 {
+		return &r.ep.warm
+	}
+	return &r.ep.accounts[r.window]
+}
+
+// Granted: a worker is free for the request.
+func (r *request) Granted() { r.begin(r.ep.sys.kernel.Now()) }
+
+// Expired: max_wait of the workers passed.
+func (r *request) Expired() { r.fail(failWorkers) }
+
+// Fire is the deadline: it ends the request wherever it is.
+func (r *request) Fire() {
+	r.timer = des.Timer{}
+	r.fail(failDeadline)
+}
+
+// begin starts the request's goroutine.
+func (r *request) begin(now time.Duration) {
+	r.started = true
+	r.ep.parked.Add(now, 1)
+	r.ep.sys.parked.Add(now, 1)
+	r.advance()
+}
+
+// advance starts the next step, or finishes the request after the last.
+func (r *request) advance() {
+	e := r.ep
+	r.step++
+	if r.step == len(e.steps) {
+		r.succeed()
+		return
+	}
+	targets := e.steps[r.step]
+	r.pending = len(targets)
+	if r.pending > 1 {
+		e.sys.parked.Add(e.sys.kernel.Now(), int64(r.pending-1))
+	}
+	round := r.round
+	for i := range targets {
+		r.calls[i].start(&targets[i])
+		if r.round != round {
+			return // a call of this step failed the request at once
+		}
+	}
+}
+
+// start makes the call.
+func (o *operation) start(t *target) {
+	r, d := o.req, t.dep
+	now := r.ep.sys.kernel.Now()
+	o.target, o.started, o.live, o.cancel = t, now, true, nil
+	o.round++
+	o.call = call.Call{Stream: t.stream, Request: r.number, Deadline: call.NoDeadline}
+	if r.ep.deadline > 0 {
+		o.call.Deadline = r.arrived + r.ep.deadline
+	}
+	d.calls++
+	d.parked.Enter(now)
+	round := o.round
+	c := d.stack.Start(&o.call, o)
+	switch {
+	case c == nil:
+	case o.live && o.round == round:
+		o.cancel = c
+	default:
+		c.Cancel() // the request ended while its call was being started
+	}
+}
+
+// Done is the return of the call.
+func (o *operation) Done(out call.Outcome) {
+	if !o.live {
+		o.cancel = nil // it returned while its request was ending
+		return
+	}
+	r := o.req
+	d := o.returned(out.Class)
+	if out.Class == call.Degraded && out.Age > 0 {
+		d.ages.Record(out.Age)
+	}
+	switch {
+	case out.Class == call.Degraded:
+		r.degraded = true
+	case out.Class == call.ClientError:
+		r.refused = true
+	case !out.Class.Served():
+		if !o.target.optional {
+			r.fail(failureOf(out.Class))
+			return
+		}
+		r.degraded = true
+	}
+	r.pending--
+	if r.pending > 0 {
+		r.ep.sys.parked.Add(r.ep.sys.kernel.Now(), -1)
+		return
+	}
+	r.advance()
+}
+
+// returned counts the end of the call as its caller sees it.
+func (o *operation) returned(c call.Class) *dependency {
+	d := o.target.dep
+	now := o.req.ep.sys.kernel.Now()
+	o.live = false
+	d.parked.Leave(now, o.started)
+	d.outcomes[c]++
+	d.latencies.Record(now - o.started)
+	return d
+}
+
+// succeed ends a request whose calls all returned.
+func (r *request) succeed() {
+	a, took := r.account(), r.age()
+	inTime := took <= r.ep.good
+	if inTime {
+		a.inTime++
+	}
+	if r.degraded {
+		a.degraded++
+	} else {
+		a.live++
+		if inTime {
+			a.liveInTime++
+		}
+		if r.refused {
+			a.clientError++
+		}
+	}
+	if s := r.ep.sys; s.tracer != nil && s.tracer.is(r) {
+		s.tracer.end(took, succeeded(r, inTime))
+	}
+	r.end(inTime, !r.degraded)
+}
+
+func succeeded(r *request, inTime bool) string {
+	what := "answered"
+	if r.degraded {
+		what = "degraded"
+	}
+	if !inTime {
+		what += " late"
+	}
+	return what
+}
+
+// fail ends a request for good; calls still out are cancelled.
+func (r *request) fail(why failure) {
+	r.account().failures[why]++
+	if s := r.ep.sys; s.tracer != nil && s.tracer.is(r) {
+		s.tracer.end(r.age(), "failed: "+failureNames[why])
+	}
+	r.end(false, false)
+}
+
+func (r *request) age() time.Duration { return r.ep.sys.kernel.Now() - r.arrived }
+
+// end settles the request: figures, what it holds, and the frame.
+func (r *request) end(good, live bool) {
+	e, s := r.ep, r.ep.sys
+	now := s.kernel.Now()
+	took := now - r.arrived
+	a := r.account()
+	a.done++
+	a.latency.Record(took)
+	switch {
+	case !good:
+		e.bins[3][r.bin]++
+	case live:
+		e.bins[1][r.bin]++
+	default:
+		e.bins[2][r.bin]++
+	}
+	if e.fates != nil {
+		e.settle(r, took, good, live)
+	}
+	e.digest += dist.Fold(r.number, uint64(now)<<2|bit(good)<<1|bit(live))
+
+	r.active = false
+	r.round++
+	s.kernel.Stop(r.timer)
+	r.timer = des.Timer{}
+	if r.step >= 0 && r.step < len(e.steps) {
+		r.cancelCalls(now)
+	}
+	if r.started {
+		e.parked.Add(now, -1)
+		s.parked.Add(now, -1)
+		if s.workers != nil {
+			s.workers.Release(&r.worker)
+		}
+	} else if r.worker.Waits() {
+		s.workers.Leave(&r.worker)
+	}
+	r.next = e.free
+	e.free = r
+}
+
+// cancelCalls ends the calls that are still out; the goroutines of further
+// branches return with them. All are marked first: what one of them gives back
+// may make another one return, and that return must find it gone.
+func (r *request) cancelCalls(now time.Duration) {
+	if r.pending > 1 {
+		r.ep.sys.parked.Add(now, int64(1-r.pending))
+	}
+	calls := r.calls[:len(r.ep.steps[r.step])]
+	for i := range calls {
+		if calls[i].live {
+			calls[i].returned(call.Cancelled)
+		} else {
+			calls[i].cancel = nil
+		}
+	}
+	for i := range calls {
+		if c := calls[i].cancel; c != nil {
+			calls[i].cancel = nil
+			c.Cancel()
+		}
+	}
+}
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
