@@ -1,9 +1,9 @@
 package resilience
 
 import (
+	"fmt"
 	"time"
 
-	"blastradius/sim/dist"
 	"blastradius/sim/spec"
 )
 
@@ -14,8 +14,9 @@ type Backoff interface {
 	// Pause is the pause before retry n, counted from 1.
 	Pause(n int) time.Duration
 	// Bounds are the smallest pause and the largest, for jitter that wanders
-	// between them; a largest of 0 is none.
+	// between them; a largest of 0 is no bound.
 	Bounds() (base, most time.Duration)
+	Text() string // its settings, as part of a line
 	Help() string
 	Example() string
 }
@@ -39,6 +40,9 @@ func (*NoBackoff) Pause(int) time.Duration { return 0 }
 // Bounds are 0.
 func (*NoBackoff) Bounds() (time.Duration, time.Duration) { return 0, 0 }
 
+// Text is "no backoff".
+func (*NoBackoff) Text() string { return "no backoff" }
+
 // Help says what the kind is.
 func (*NoBackoff) Help() string { return "tries again at once" }
 
@@ -59,6 +63,9 @@ func (b *ConstantBackoff) Pause(int) time.Duration { return b.Wait }
 // Bounds are the wait, and no largest.
 func (b *ConstantBackoff) Bounds() (time.Duration, time.Duration) { return b.Wait, 0 }
 
+// Text is e.g. "backoff 100ms".
+func (b *ConstantBackoff) Text() string { return "backoff " + brief(b.Wait) }
+
 // Help says what the kind is.
 func (*ConstantBackoff) Help() string { return "the same pause before every retry" }
 
@@ -75,29 +82,41 @@ type ExponentialBackoff struct {
 // Validate wants a largest pause above the first.
 func (b *ExponentialBackoff) Validate() []spec.Problem {
 	if b.Max > 0 && b.Max < b.Base {
-		return []spec.Problem{{Field: "max", Text: "max " + b.Max.String() + " is below base " + b.Base.String(), Hint: "raise max or lower base"}}
+		return []spec.Problem{{Field: "max", Text: "max " + brief(b.Max) + " is below base " + brief(b.Base), Hint: "raise max or lower base"}}
 	}
 	return nil
 }
 
-// Pause is base·factor^(n-1), at most max.
+// Pause is base·factor^(n-1), at most max, rounded down to the nanosecond.
 func (b *ExponentialBackoff) Pause(n int) time.Duration {
-	const longest = float64(1 << 62)
-	most := longest
+	most := longestPause
 	if b.Max > 0 {
-		most = float64(b.Max)
+		most = b.Max
 	}
 	p := float64(b.Base)
 	for range n - 1 {
-		if p *= b.Factor; p >= most {
-			return time.Duration(most)
+		if p >= float64(most) || b.Factor == 1 {
+			break
 		}
+		p *= b.Factor
 	}
-	return time.Duration(min(p, most))
+	if p >= float64(most) {
+		return most
+	}
+	return time.Duration(p)
 }
 
 // Bounds are base and max.
 func (b *ExponentialBackoff) Bounds() (time.Duration, time.Duration) { return b.Base, b.Max }
+
+// Text is e.g. "backoff 100ms x2 up to 2s".
+func (b *ExponentialBackoff) Text() string {
+	out := fmt.Sprintf("backoff %s x%g", brief(b.Base), b.Factor)
+	if b.Max > 0 {
+		out += " up to " + brief(b.Max)
+	}
+	return out
+}
 
 // Help says what the kind is.
 func (*ExponentialBackoff) Help() string { return "a pause that grows by a factor up to a largest" }
@@ -105,34 +124,4 @@ func (*ExponentialBackoff) Help() string { return "a pause that grows by a facto
 // Example is a line of YAML.
 func (*ExponentialBackoff) Example() string {
 	return "{exponential: {base: 100ms, factor: 2, max: 2s}}"
-}
-
-// Jitters, as Marc Brooker's "Exponential Backoff And Jitter" (AWS Architecture
-// Blog, 2015) defines them.
-const (
-	JitterNone         = "none"
-	JitterFull         = "full"         // uniform in [0, pause)
-	JitterEqual        = "equal"        // half the pause and a uniform half
-	JitterDecorrelated = "decorrelated" // uniform in [base, 3·last pause), at most max
-)
-
-// Delay is the jittered pause before retry n, counted from 1; last is the
-// pause before the retry before it, 0 for the first.
-func Delay(b Backoff, jitter string, n int, last time.Duration, r *dist.Rand) time.Duration {
-	p := b.Pause(n)
-	switch jitter {
-	case JitterFull:
-		return r.Duration(p)
-	case JitterEqual:
-		return p/2 + r.Duration(p-p/2)
-	case JitterDecorrelated:
-		base, most := b.Bounds()
-		last = max(last, base)
-		d := base + r.Duration(3*last-base)
-		if most > 0 {
-			d = min(d, most)
-		}
-		return d
-	}
-	return p
 }

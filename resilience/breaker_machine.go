@@ -2,6 +2,23 @@ package resilience
 
 import "time"
 
+// Machine is a breaker as a pure state machine: no clock, no lock, no
+// generator. Time comes in with every call and must not go back.
+type Machine struct {
+	window window    // when closed opens
+	timer  openTimer // when open becomes half-open
+	gate   gate      // what half-open admits, and when it ends
+	thin   thinner   // what closed admits at first
+
+	state      State
+	generation uint32 // of admissions: every transition starts a new one
+
+	// Rejected are the calls not admitted; Stale the results that decided
+	// nothing; Probes the calls admitted while half-open; Opens and Closes the
+	// transitions to open and to closed.
+	Rejected, Stale, Probes, Opens, Closes int64
+}
+
 // State of a breaker, numbered as in series and status lines.
 type State uint8
 
@@ -21,96 +38,81 @@ func (s State) String() string { return stateNames[s] }
 // belongs to and, while half-open, which slot.
 type Token struct {
 	generation uint32
-	slot       int32
-	slotGen    uint32
-}
-
-// Machine is a breaker as a pure state machine: no clock, no lock, no
-// generator. Time comes in with every call and must not go back.
-type Machine struct {
-	window   window
-	gate     gate
-	thin     thinner
-	cooldown time.Duration
-
-	state      State
-	generation uint32 // of admissions: every transition starts a new one
-	openedAt   time.Duration
-
-	Rejected, Stale, Probes, Opens, Closes int64
+	slot       slotID
 }
 
 // Admit decides whether a call at now may pass; its token goes to Record.
 func (m *Machine) Admit(now time.Duration) (Token, bool) {
-	t := Token{generation: m.generation}
-	switch m.state {
-	case Closed:
-		if !m.thin.admit(now) {
-			m.Rejected++
-			return t, false
+	if m.state == Closed {
+		if m.thin.admit(now) {
+			return Token{generation: m.generation}, true
 		}
-		return t, true
-	case Open:
-		if now-m.openedAt < m.cooldown {
-			m.Rejected++
-			return t, false
-		}
+		m.Rejected++
+		return Token{}, false
+	}
+	if m.state == Open && m.timer.over(now) {
 		m.enter(HalfOpen)
-		t.generation = m.generation
 		m.gate.reset()
 	}
-	slot, gen, ok := m.gate.admit(now)
-	if !ok {
-		m.Rejected++
-		return t, false
+	if m.state == HalfOpen {
+		if slot, ok := m.gate.admit(now); ok {
+			m.Probes++
+			return Token{m.generation, slot}, true
+		}
 	}
-	m.Probes++
-	t.slot, t.slotGen = slot, gen
-	return t, true
+	m.Rejected++
+	return Token{}, false
 }
 
 // Record notes how an admitted call ended. A result from an earlier generation,
-// or from a probe whose lease has passed, counts as stale and decides nothing.
+// or of a probe whose lease has passed, decides nothing and counts as stale,
+// unless it says nothing anyway.
 func (m *Machine) Record(now time.Duration, t Token, v Verdict) {
-	if t.generation != m.generation {
+	decided := stale
+	if t.generation == m.generation {
+		decided = m.judge(now, t, v)
+	}
+	switch decided {
+	case opens:
+		m.enter(Open)
+		m.timer.begin(now)
+		m.Opens++
+	case closes:
+		m.enter(Closed)
+		m.window.reset()
+		m.thin.begin(now)
+		m.Closes++
+	case stale:
 		if v != Neutral {
 			m.Stale++
 		}
-		return
+	case undecided:
 	}
+}
+
+// decision is what a result does to the breaker.
+type decision uint8
+
+const (
+	undecided decision = iota
+	opens
+	closes
+	stale
+)
+
+func (m *Machine) judge(now time.Duration, t Token, v Verdict) decision {
 	if m.state == HalfOpen {
-		switch m.gate.record(t.slot, t.slotGen, v) {
-		case closes:
-			m.enter(Closed)
-			m.Closes++
-			m.window.reset()
-			m.thin.begin(now)
-		case reopens:
-			m.open(now)
-		case late:
-			if v != Neutral {
-				m.Stale++
-			}
-		case undecided:
-		}
-		return
+		return m.gate.record(t.slot, v)
 	}
-	if v == Success || v == Failure {
-		if m.window.add(now, v == Failure) {
-			m.open(now)
-		}
+	if (v == Success || v == Failure) && m.window.add(now, v == Failure) {
+		return opens
 	}
+	return undecided
 }
 
-// State is the state at now. It becomes half-open with the first call after the
-// cooldown, not before.
+// State is the state at now. An open breaker becomes half-open with the first
+// call after the cooldown, not by itself.
 func (m *Machine) State(time.Duration) State { return m.state }
-
-func (m *Machine) open(now time.Duration) {
-	m.enter(Open)
-	m.openedAt = now
-	m.Opens++
-}
 
 func (m *Machine) enter(s State) {
 	m.state = s

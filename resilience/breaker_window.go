@@ -5,7 +5,9 @@ import (
 	"time"
 )
 
-// window remembers results and says when the breaker trips.
+// window remembers results and says when the breaker trips. It is asked at
+// every result, a success too: the result that fills it up to min_calls may be
+// one.
 type window interface {
 	// add notes one result at now and reports whether the breaker trips.
 	add(now time.Duration, failed bool) bool
@@ -31,92 +33,45 @@ func (w *consecutive) reset() { w.run = 0 }
 // lastCalls trips when at least a share of the last size results failed, once
 // there are min of them.
 type lastCalls struct {
-	failed   []bool // ring
-	at, n    int
+	failed   []uint64 // ring of bits
+	size     int
+	at, n    int // next place, results held
 	failures int
 	min      int
-	need     []int // failures that trip, by the number of results
+	ratio    float64
+	need     int // failures that trip at n results
 }
 
 var _ window = (*lastCalls)(nil)
 
 func newLastCalls(size, minCalls int, ratio float64) *lastCalls {
-	w := &lastCalls{failed: make([]bool, size), min: minCalls, need: make([]int, size+1)}
-	for n := range w.need {
-		w.need[n] = failuresNeeded(ratio, n)
-	}
-	return w
-}
-
-// failuresNeeded is the smallest count that is at least ratio of n: at least 1.
-// The tolerance keeps 7 % of 100 at 7, which binary fractions put a hair above.
-func failuresNeeded(ratio float64, n int) int {
-	return max(1, int(math.Ceil(float64(ratio*float64(n))-1e-9)))
+	return &lastCalls{failed: make([]uint64, (size+63)/64), size: size, min: minCalls, ratio: ratio}
 }
 
 func (w *lastCalls) add(_ time.Duration, failed bool) bool {
-	if w.n == len(w.failed) {
-		if w.failed[w.at] {
-			w.failures--
-		}
-	} else {
+	word, bit := &w.failed[w.at/64], uint64(1)<<(w.at%64)
+	if w.n < w.size {
 		w.n++
+		w.need = failuresNeeded(w.ratio, w.n)
+	} else if *word&bit != 0 {
+		w.failures--
 	}
-	w.failed[w.at] = failed
+	*word &^= bit
 	if failed {
+		*word |= bit
 		w.failures++
 	}
-	if w.at++; w.at == len(w.failed) {
+	if w.at++; w.at == w.size {
 		w.at = 0
 	}
-	return w.n >= w.min && w.failures >= w.need[w.n]
+	return w.n >= w.min && w.failures >= w.need
 }
 
-func (w *lastCalls) reset() {
-	clear(w.failed)
-	w.at, w.n, w.failures = 0, 0, 0
+func (w *lastCalls) reset() { w.at, w.n, w.failures = 0, 0, 0 }
+
+// failuresNeeded is the smallest whole number that is at least ratio of n, and
+// at least 1. The tolerance keeps 7 % of 100 at 7, which binary fractions put a
+// hair above.
+func failuresNeeded(ratio float64, n int) int {
+	return max(1, int(math.Ceil(float64(ratio*float64(n))-1e-9)))
 }
-
-// lastSpan trips when at least a share of the results of the last span failed,
-// once there are min of them. The window slides exactly: a result counts until
-// it is span old.
-type lastSpan struct {
-	span     time.Duration
-	min      int
-	ratio    float64
-	results  []result // ring of a power of two
-	head, n  int
-	failures int
-}
-
-type result struct {
-	at     time.Duration
-	failed bool
-}
-
-var _ window = (*lastSpan)(nil)
-
-func (w *lastSpan) add(now time.Duration, failed bool) bool {
-	for w.n > 0 && now-w.results[w.head].at >= w.span {
-		if w.results[w.head].failed {
-			w.failures--
-		}
-		w.head = (w.head + 1) & (len(w.results) - 1)
-		w.n--
-	}
-	if w.n == len(w.results) {
-		bigger := make([]result, max(64, 2*w.n))
-		for i := range w.n {
-			bigger[i] = w.results[(w.head+i)&(len(w.results)-1)]
-		}
-		w.results, w.head = bigger, 0
-	}
-	w.results[(w.head+w.n)&(len(w.results)-1)] = result{now, failed}
-	w.n++
-	if failed {
-		w.failures++
-	}
-	return w.n >= w.min && w.failures >= failuresNeeded(w.ratio, w.n)
-}
-
-func (w *lastSpan) reset() { w.head, w.n, w.failures = 0, 0, 0 }

@@ -19,8 +19,16 @@ type Bulkhead struct {
 
 var _ Config = (*Bulkhead)(nil)
 
-// Validate has nothing to add to the ranges of the fields.
-func (*Bulkhead) Validate() []spec.Problem { return nil }
+// Validate warns of a queue and a wait that cancel each other.
+func (c *Bulkhead) Validate() []spec.Problem {
+	switch {
+	case c.MaxWait == 0 && c.Queue > 0:
+		return []spec.Problem{{Field: "queue", Text: fmt.Sprintf("queue %d is never used: with max_wait 0s nobody waits", c.Queue), Hint: "max_wait: 250ms, or drop queue", Warning: true}}
+	case c.MaxWait != 0 && c.Queue == 0:
+		return []spec.Problem{{Field: "max_wait", Text: "max_wait is never used: with queue 0 nobody waits", Hint: "queue: unbounded, or drop max_wait", Warning: true}}
+	}
+	return nil
+}
 
 // Layer builds the policy.
 func (c *Bulkhead) Layer(env Env) call.Layer {
@@ -55,11 +63,14 @@ func (*Bulkhead) Metrics() []spec.Metric {
 // Text is e.g. "20 permits, wait 250ms".
 func (c *Bulkhead) Text() string {
 	out := fmt.Sprintf("%d permits", c.Permits)
+	if c.Permits == 1 {
+		out = "1 permit"
+	}
 	switch {
 	case c.MaxWait < 0:
 		out += ", wait forever"
 	case c.MaxWait > 0:
-		out += ", wait " + c.MaxWait.String()
+		out += ", wait " + brief(c.MaxWait)
 	}
 	if c.MaxWait != 0 && c.Queue >= 0 {
 		out += fmt.Sprintf(", queue %d", c.Queue)
@@ -74,34 +85,40 @@ func (*Bulkhead) Help() string { return "a bound on the calls inside at once" }
 func (*Bulkhead) Example() string { return "{bulkhead: {permits: 20, max_wait: 250ms}}" }
 
 type bulkheadLayer struct {
-	pool *des.Pool
-	next call.Handler
-	free *bulkheadFrame
-	shed int64
+	pool   *des.Pool
+	next   call.Handler
+	frames frames[bulkheadFrame]
+	shed   int64
 }
 
 type bulkheadFrame struct {
 	passage
 	layer  *bulkheadLayer
-	call   *call.Call
+	call   *call.Call // while it waits
 	permit des.Waiter
-	next   *bulkheadFrame
 }
+
+var (
+	_ call.Handler  = (*bulkheadLayer)(nil)
+	_ call.Done     = (*bulkheadFrame)(nil)
+	_ call.Canceler = (*bulkheadFrame)(nil)
+	_ des.Holder    = (*bulkheadFrame)(nil)
+)
 
 // Start lets the call in when there is a permit.
 func (l *bulkheadLayer) Start(c *call.Call, d call.Done) call.Canceler {
-	f := l.get()
-	f.done = d
+	f := l.frames.get()
+	*f = bulkheadFrame{passage: passage{done: d}, layer: l}
 	switch l.pool.Acquire(&f.permit, f) {
 	case des.Granted:
 		if f.enter(c); f.state == over {
-			l.put(f)
+			l.frames.put(f)
 			return nil
 		}
 	case des.Queued:
 		f.state, f.call = waiting, c
 	default:
-		l.put(f)
+		l.frames.put(f)
 		l.shed++
 		d.Done(call.Outcome{Class: call.Rejected, Reason: call.BulkheadFull})
 		return nil
@@ -119,14 +136,14 @@ func (f *bulkheadFrame) enter(c *call.Call) {
 // Granted lets in a call that waited.
 func (f *bulkheadFrame) Granted() {
 	if f.enter(f.call); f.state == over {
-		f.layer.put(f)
+		f.layer.frames.put(f)
 	}
 }
 
 // Expired turns away a call that waited too long.
 func (f *bulkheadFrame) Expired() {
 	l, d := f.layer, f.done
-	l.put(f)
+	l.frames.put(f)
 	l.shed++
 	d.Done(call.Outcome{Class: call.Rejected, Reason: call.BulkheadWait})
 }
@@ -143,7 +160,7 @@ func (f *bulkheadFrame) Done(o call.Outcome) {
 	if inStart {
 		f.state = over
 	} else {
-		l.put(f)
+		l.frames.put(f)
 	}
 	if tell {
 		d.Done(o)
@@ -157,30 +174,10 @@ func (f *bulkheadFrame) Cancel() {
 		f.state = abandoned
 	case f.state == waiting:
 		f.layer.pool.Leave(&f.permit)
-		f.layer.put(f)
+		f.layer.frames.put(f)
 	default:
 		f.inner.Cancel()
 		f.layer.pool.Release(&f.permit)
-		f.layer.put(f)
+		f.layer.frames.put(f)
 	}
-}
-
-func (l *bulkheadLayer) get() *bulkheadFrame {
-	f := l.free
-	if f == nil {
-		frames := make([]bulkheadFrame, chunk)
-		for i := range frames {
-			frames[i].layer = l
-			l.put(&frames[i])
-		}
-		f = l.free
-	}
-	l.free = f.next
-	return f
-}
-
-func (l *bulkheadLayer) put(f *bulkheadFrame) {
-	f.passage, f.call = passage{}, nil
-	f.next = l.free
-	l.free = f
 }

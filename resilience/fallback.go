@@ -59,20 +59,20 @@ func (c *Fallback) Validate() []spec.Problem {
 	return out
 }
 
-// Text is e.g. "cached, hit 90%, max_age 10m0s".
+// Text is e.g. "cached, hit 90%, max_age 10m".
 func (c *Fallback) Text() string {
 	out := c.Serve
 	switch c.Serve {
 	case ServeCached:
-		out += fmt.Sprintf(", hit %.6g%%", c.Hit*100)
+		out += ", hit " + percent(c.Hit)
 		if c.MaxAge > 0 {
-			out += ", max_age " + c.MaxAge.String()
+			out += ", max_age " + brief(c.MaxAge)
 		}
 	case ServeQueue:
 		out += fmt.Sprintf(" of %d, drained at %g/s", c.Size, c.Drain)
 	}
 	if c.Latency > 0 {
-		out += ", takes " + c.Latency.String()
+		out += ", takes " + brief(c.Latency)
 	}
 	return out
 }
@@ -103,7 +103,7 @@ func (c *Fallback) Layer(env Env) call.Layer {
 	}
 	return func(next call.Handler) call.Handler {
 		l := &fallbackLayer{config: *c, sched: env.Sched, purpose: dist.Hash(env.Source), next: next}
-		l.queue = drainQueue{size: int64(c.Size), gap: time.Duration(1e9/c.Drain + 0.5)}
+		l.queue = newDrainQueue(c.Size, c.Drain)
 		m := env.Meter
 		m.Count("served", &l.served)
 		m.Count("degraded", &l.degraded)
@@ -120,7 +120,7 @@ type fallbackLayer struct {
 	sched   des.Scheduler
 	purpose uint64
 	next    call.Handler
-	free    *fallbackFrame
+	frames  frames[fallbackFrame]
 	queue   drainQueue
 
 	filled    bool          // the cache holds an answer
@@ -130,50 +130,27 @@ type fallbackLayer struct {
 	ages                                   des.TimesHist
 }
 
-// drainQueue is a bounded queue of writes that a worker of its own empties at
-// a fixed rate. What it has done is worked out when somebody looks.
-type drainQueue struct {
-	size, level int64
-	gap         time.Duration // between two writes done
-	next        time.Duration // when the next one is done, while level > 0
-}
-
-func (q *drainQueue) offer(now time.Duration) bool {
-	if q.level > 0 && now >= q.next {
-		done := int64((now-q.next)/q.gap) + 1
-		if done >= q.level {
-			q.level = 0
-		} else {
-			q.level -= done
-			q.next += time.Duration(done) * q.gap
-		}
-	}
-	if q.level >= q.size {
-		return false
-	}
-	if q.level == 0 {
-		q.next = now + q.gap
-	}
-	q.level++
-	return true
-}
-
 type fallbackFrame struct {
 	passage
 	layer *fallbackLayer
 	call  *call.Call
-	age   time.Duration
+	age   time.Duration // of the answer it will give
 	timer des.Timer
-	next  *fallbackFrame
 }
+
+var (
+	_ call.Handler  = (*fallbackLayer)(nil)
+	_ call.Done     = (*fallbackFrame)(nil)
+	_ call.Canceler = (*fallbackFrame)(nil)
+	_ des.Event     = (*fallbackFrame)(nil)
+)
 
 // Start passes the call on.
 func (l *fallbackLayer) Start(c *call.Call, d call.Done) call.Canceler {
-	f := l.get()
-	f.done, f.call = d, c
-	f.start(l.next, c, f)
-	if f.state == over {
-		l.put(f)
+	f := l.frames.get()
+	*f = fallbackFrame{passage: passage{done: d}, layer: l, call: c}
+	if f.start(l.next, c, f); f.state == over {
+		l.frames.put(f)
 		return nil
 	}
 	return f
@@ -181,33 +158,25 @@ func (l *fallbackLayer) Start(c *call.Call, d call.Done) call.Canceler {
 
 // Done passes a good answer on and replaces a bad one.
 func (f *fallbackFrame) Done(o call.Outcome) {
-	l, d := f.layer, f.done
+	l := f.layer
 	now := l.sched.Now()
 	if o.Class == call.OK {
 		l.filled, l.refreshed = true, now
 	}
-	if f.state == abandoned {
-		f.state = over
-		return
+	switch {
+	case o.Class.Answered() || now > f.call.Deadline || !f.find(now):
+		f.end(o)
+	case l.config.Latency > 0:
+		f.state = waiting
+		f.timer = l.sched.After(l.config.Latency, des.Release, f)
+	default:
+		f.serve()
 	}
-	if !o.Class.Answered() && now <= f.call.Deadline && l.serves(f, now) {
-		if l.config.Latency > 0 {
-			f.state = waiting
-			f.timer = l.sched.After(l.config.Latency, des.Release, f)
-			return
-		}
-		o = call.Outcome{Class: call.Degraded, Age: f.age}
-	}
-	if f.onStack() {
-		f.state = over
-	} else {
-		l.put(f)
-	}
-	d.Done(o)
 }
 
-// serves decides whether there is an answer for the failed call.
-func (l *fallbackLayer) serves(f *fallbackFrame, now time.Duration) bool {
+// find looks for an answer to the failed call and reports whether there is one.
+func (f *fallbackFrame) find(now time.Duration) bool {
+	l := f.layer
 	switch l.config.Serve {
 	case ServeCached:
 		f.age = now - l.refreshed
@@ -215,17 +184,13 @@ func (l *fallbackLayer) serves(f *fallbackFrame, now time.Duration) bool {
 			l.misses++
 			return false
 		}
-		l.ages.Record(f.age)
 	case ServeQueue:
 		if !l.queue.offer(now) {
 			l.lost++
 			return false
 		}
 		l.queued++
-	default:
-		l.degraded++
 	}
-	l.served++
 	return true
 }
 
@@ -239,42 +204,40 @@ func (l *fallbackLayer) hit(c *call.Call) bool {
 	return r.Float64() < l.config.Hit
 }
 
-// Fire is the fallback's answer after its latency.
-func (f *fallbackFrame) Fire() {
-	d, age := f.done, f.age
-	f.layer.put(f)
-	d.Done(call.Outcome{Class: call.Degraded, Age: age})
+// Fire is the end of the time that the fallback takes.
+func (f *fallbackFrame) Fire() { f.serve() }
+
+// serve gives the answer that was found. It counts only now: a caller that left
+// meanwhile was not served.
+func (f *fallbackFrame) serve() {
+	l := f.layer
+	l.served++
+	switch l.config.Serve {
+	case ServeCached:
+		l.ages.Record(f.age)
+	case ServeDegraded:
+		l.degraded++
+	}
+	f.end(call.Outcome{Class: call.Degraded, Age: f.age})
+}
+
+// end answers.
+func (f *fallbackFrame) end(o call.Outcome) {
+	d := f.done
+	if f.onStack() {
+		f.state = over
+	} else {
+		f.layer.frames.put(f)
+	}
+	d.Done(o)
 }
 
 // Cancel ends the call because its caller left.
 func (f *fallbackFrame) Cancel() {
-	switch {
-	case f.onStack():
-		f.state = abandoned
-		return
-	case f.state == waiting:
+	if f.state == waiting {
 		f.layer.sched.Stop(f.timer)
-	default:
+	} else {
 		f.inner.Cancel()
 	}
-	f.layer.put(f)
-}
-
-func (l *fallbackLayer) get() *fallbackFrame {
-	f := l.free
-	if f == nil {
-		frames := make([]fallbackFrame, chunk)
-		for i := range frames {
-			frames[i].layer = l
-			l.put(&frames[i])
-		}
-		f = l.free
-	}
-	l.free = f.next
-	return f
-}
-
-func (l *fallbackLayer) put(f *fallbackFrame) {
-	*f = fallbackFrame{layer: l, next: l.free}
-	l.free = f
+	f.layer.frames.put(f)
 }

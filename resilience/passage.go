@@ -6,6 +6,9 @@ import "blastradius/sim/call"
 // share. Whatever a layer calls may call back before it returns: an answer may
 // come within Start, and giving a place back may end our own caller. So a frame
 // goes back to its pool only when nothing of it is on the stack.
+//
+// Layers keep one order, and so must any handler inside them: what a call holds
+// is given back first, and telling the caller is the last thing done.
 type passage struct {
 	done  call.Done
 	inner call.Canceler
@@ -44,6 +47,3 @@ func (p *passage) start(next call.Handler, c *call.Call, self call.Done) (left b
 // onStack reports that start, or another call of ours, will still look at the
 // frame when it gets control back.
 func (p *passage) onStack() bool { return p.state == busy || p.state == abandoned }
-
-// chunk is how many frames are made at once, so that they lie together.
-const chunk = 64

@@ -17,12 +17,15 @@ type Retry struct {
 	Attempts int      `yaml:"attempts" unit:"count" min:"1" max:"1000" short:"true" also:"maxAttempts,max_attempts,max_retries,maxRetryAttempts,retries" help:"attempts, the first included"`
 	Backoff  Backoff  `yaml:"backoff" also:"delay,wait,waitDuration,wait_duration" help:"pause before a retry"`
 	Jitter   string   `yaml:"jitter" enum:"none,full,equal,decorrelated" help:"randomness of the pause"`
-	RetryOn  []string `yaml:"retry_on" enum:"timeout,server_error,connect_error,throttled,rejected,client_error" also:"retryOn,retryOnResult" help:"outcomes that are tried again"`
+	RetryOn  []string `yaml:"retry_on" enum:"timeout,server_error,connect_error,throttled,rejected,client_error" also:"retryOn,retryOnResult" help:"outcomes that are tried again; throttled only when the answer names a retry_after"`
 }
 
 func newRetry() Config {
-	return &Retry{Attempts: 3, Backoff: &NoBackoff{}, Jitter: JitterNone,
-		RetryOn: []string{call.Timeout.String(), call.ServerError.String(), call.ConnectError.String()}}
+	return &Retry{Attempts: 3, Backoff: &NoBackoff{}, Jitter: JitterNone, RetryOn: defaultRetryOn()}
+}
+
+func defaultRetryOn() []string {
+	return []string{call.Timeout.String(), call.ServerError.String(), call.ConnectError.String()}
 }
 
 var _ Config = (*Retry)(nil)
@@ -30,31 +33,26 @@ var _ Config = (*Retry)(nil)
 // Validate warns of jitter on nothing.
 func (c *Retry) Validate() []spec.Problem {
 	out := c.Backoff.Validate()
-	if _, none := c.Backoff.(*NoBackoff); none && c.Jitter != JitterNone {
-		out = append(out, spec.Problem{Field: "jitter", Text: "jitter " + c.Jitter + " on no backoff does nothing", Hint: "backoff: {exponential: {base: 100ms, max: 2s}}", Warning: true})
+	for i := range out {
+		out[i].Field = strings.TrimSuffix("backoff."+out[i].Field, ".")
+	}
+	if c.Jitter != JitterNone && c.Backoff.Pause(1) == 0 {
+		out = append(out, spec.Problem{Field: "jitter", Text: "jitter " + c.Jitter + " does nothing without a backoff", Hint: "backoff: {exponential: {base: 100ms, max: 2s}}", Warning: true})
 	}
 	return out
 }
 
-// Text is e.g. "3 attempts, backoff none".
+// Text is e.g. "3 attempts, backoff 100ms x2 up to 2s, full jitter".
 func (c *Retry) Text() string {
-	out := fmt.Sprintf("%d attempts", c.Attempts)
-	switch b := c.Backoff.(type) {
-	case *ConstantBackoff:
-		out += ", backoff " + b.Wait.String()
-	case *ExponentialBackoff:
-		out += fmt.Sprintf(", backoff %v x%g", b.Base, b.Factor)
-		if b.Max > 0 {
-			out += " up to " + b.Max.String()
-		}
-	default:
-		out += ", no backoff"
+	out := fmt.Sprintf("%d attempts, %s", c.Attempts, c.Backoff.Text())
+	if c.Attempts == 1 {
+		out = "1 attempt"
 	}
 	if c.Jitter != JitterNone {
 		out += ", " + c.Jitter + " jitter"
 	}
-	if on := strings.Join(c.RetryOn, " "); on != "timeout server_error connect_error" {
-		out += ", on " + on
+	if !slices.Equal(c.RetryOn, defaultRetryOn()) {
+		out += ", on " + strings.Join(c.RetryOn, " ")
 	}
 	return out
 }
@@ -77,8 +75,8 @@ func (*Retry) Metrics() []spec.Metric {
 
 // Layer builds the policy.
 func (c *Retry) Layer(env Env) call.Layer {
-	if b, ok := c.Backoff.(*ConstantBackoff); ok && c.Jitter == JitterNone {
-		des.NameConstant(env.Sched, b.Wait, des.Arrive)
+	if pause := c.Backoff.Pause(1); pause > 0 && pause == c.Backoff.Pause(c.Attempts) && c.Jitter == JitterNone {
+		des.NameConstant(env.Sched, pause, des.Arrive)
 	}
 	return func(next call.Handler) call.Handler {
 		l := &retryLayer{attempts: c.Attempts, backoff: c.Backoff, jitter: c.Jitter, sched: env.Sched, reports: env.CountsAttempts, next: next}
@@ -101,7 +99,7 @@ type retryLayer struct {
 	reports   bool // tells the call's sink of every attempt
 	purpose   uint64
 	next      call.Handler
-	free      *retryFrame
+	frames    frames[retryFrame]
 	retries   int64
 	exhausted int64
 }
@@ -111,16 +109,22 @@ type retryFrame struct {
 	layer *retryLayer
 	call  *call.Call
 	tries int
-	last  time.Duration // pause before the last retry
+	last  time.Duration // backoff before the last retry
 	again bool          // the attempt failed within Start; the next one is due at once
 	timer des.Timer
-	next  *retryFrame
 }
+
+var (
+	_ call.Handler  = (*retryLayer)(nil)
+	_ call.Done     = (*retryFrame)(nil)
+	_ call.Canceler = (*retryFrame)(nil)
+	_ des.Event     = (*retryFrame)(nil)
+)
 
 // Start makes the first attempt.
 func (l *retryLayer) Start(c *call.Call, d call.Done) call.Canceler {
-	f := l.get()
-	f.done, f.call = d, c
+	f := l.frames.get()
+	*f = retryFrame{passage: passage{done: d}, layer: l, call: c}
 	if !f.attempt() {
 		return nil
 	}
@@ -132,13 +136,15 @@ func (l *retryLayer) Start(c *call.Call, d call.Done) call.Canceler {
 // Start make a loop here, not a recursion.
 func (f *retryFrame) attempt() bool {
 	for {
-		f.tries++
+		if f.tries++; f.tries > 1 {
+			f.layer.retries++
+		}
 		f.again = false
 		f.start(f.layer.next, f.call, f)
 		switch {
 		case f.again:
 		case f.state == over:
-			f.layer.put(f)
+			f.layer.frames.put(f)
 			return false
 		default:
 			return true
@@ -149,13 +155,13 @@ func (f *retryFrame) attempt() bool {
 // Done is the end of one attempt.
 func (f *retryFrame) Done(o call.Outcome) {
 	l := f.layer
-	if l.reports && f.call.Sink != nil {
-		f.call.Sink.AttemptDone(o)
-	}
 	inStart := f.onStack()
 	if f.state == abandoned {
 		f.state = over
 		return
+	}
+	if l.reports && f.call.Sink != nil {
+		f.call.Sink.AttemptDone(o)
 	}
 	pause, more := f.plan(o)
 	switch {
@@ -164,27 +170,25 @@ func (f *retryFrame) Done(o call.Outcome) {
 		if inStart {
 			f.state = over
 		} else {
-			l.put(f)
+			l.frames.put(f)
 		}
 		d.Done(o)
 	case pause > 0:
-		l.retries++
 		f.state = waiting
 		f.timer = l.sched.After(pause, des.Arrive, f)
 	case inStart:
-		l.retries++
 		f.state, f.again = over, true
 	default:
-		l.retries++
 		f.attempt()
 	}
 }
 
 // plan decides whether to try again and after which pause. A pause that would
-// end at or after the caller's deadline is not begun.
+// end at or after the caller's deadline is not begun: it would hold the caller
+// for a certain failure.
 func (f *retryFrame) plan(o call.Outcome) (time.Duration, bool) {
 	l := f.layer
-	if !l.on[o.Class] {
+	if !l.on[o.Class] || (o.Class == call.Throttled && o.RetryAfter == 0) {
 		return 0, false
 	}
 	if f.tries >= l.attempts {
@@ -195,13 +199,12 @@ func (f *retryFrame) plan(o call.Outcome) (time.Duration, bool) {
 	if l.jitter != JitterNone {
 		r.Key(f.call.Stream^l.purpose, f.call.Request<<16|uint64(f.tries))
 	}
-	pause := Delay(l.backoff, l.jitter, f.tries, f.last, &r)
-	pause = max(pause, o.RetryAfter)
-	if pause > 0 && pause >= f.call.Deadline-l.sched.Now() {
+	f.last = Delay(l.backoff, l.jitter, f.tries, f.last, &r)
+	pause := max(f.last, o.RetryAfter)
+	if pause >= f.call.Deadline-l.sched.Now() {
 		l.exhausted++
 		return 0, false
 	}
-	f.last = pause
 	return pause, true
 }
 
@@ -222,24 +225,5 @@ func (f *retryFrame) Cancel() {
 	default:
 		f.inner.Cancel()
 	}
-	f.layer.put(f)
-}
-
-func (l *retryLayer) get() *retryFrame {
-	f := l.free
-	if f == nil {
-		frames := make([]retryFrame, chunk)
-		for i := range frames {
-			frames[i].layer = l
-			l.put(&frames[i])
-		}
-		f = l.free
-	}
-	l.free = f.next
-	return f
-}
-
-func (l *retryLayer) put(f *retryFrame) {
-	*f = retryFrame{layer: l, next: l.free}
-	l.free = f
+	f.layer.frames.put(f)
 }

@@ -35,7 +35,7 @@ func (*Timeout) Metrics() []spec.Metric {
 }
 
 // Text is the limit.
-func (c *Timeout) Text() string { return c.After.String() }
+func (c *Timeout) Text() string { return brief(c.After) }
 
 // Help says what the kind is.
 func (*Timeout) Help() string {
@@ -46,30 +46,33 @@ func (*Timeout) Help() string {
 func (*Timeout) Example() string { return "{timeout: 1.5s}" }
 
 type timeoutLayer struct {
-	sched des.Scheduler
-	limit time.Duration
-	next  call.Handler
-	free  *timeoutFrame
-	fired int64
+	sched  des.Scheduler
+	limit  time.Duration
+	next   call.Handler
+	frames frames[timeoutFrame]
+	fired  int64
 }
 
 type timeoutFrame struct {
 	passage
 	layer *timeoutLayer
 	timer des.Timer
-	next  *timeoutFrame
 }
+
+var (
+	_ call.Handler  = (*timeoutLayer)(nil)
+	_ call.Done     = (*timeoutFrame)(nil)
+	_ call.Canceler = (*timeoutFrame)(nil)
+	_ des.Event     = (*timeoutFrame)(nil)
+)
 
 // Start lets the call in and sets its limit.
 func (l *timeoutLayer) Start(c *call.Call, d call.Done) call.Canceler {
-	f := l.get()
-	f.done = d
+	f := l.frames.get()
+	*f = timeoutFrame{passage: passage{done: d}, layer: l}
 	f.timer = l.sched.After(l.limit, des.Expire, f)
-	if f.start(l.next, c, f) {
-		l.sched.Stop(f.timer)
-	}
-	if f.state == over {
-		l.put(f)
+	if f.start(l.next, c, f); f.state == over {
+		l.frames.put(f)
 		return nil
 	}
 	return f
@@ -79,25 +82,23 @@ func (l *timeoutLayer) Start(c *call.Call, d call.Done) call.Canceler {
 func (f *timeoutFrame) Done(o call.Outcome) {
 	l, d := f.layer, f.done
 	l.sched.Stop(f.timer)
-	tell := f.state != abandoned
 	if f.onStack() {
 		f.state = over
 	} else {
-		l.put(f)
+		l.frames.put(f)
 	}
-	if tell {
-		d.Done(o)
-	}
+	d.Done(o)
 }
 
-// Fire is the limit.
+// Fire is the limit. What the cancelled work gives back may end our caller;
+// then there is nobody to tell.
 func (f *timeoutFrame) Fire() {
 	l, d := f.layer, f.done
 	l.fired++
 	f.state = busy
 	f.inner.Cancel()
 	tell := f.state == busy
-	l.put(f)
+	l.frames.put(f)
 	if tell {
 		d.Done(call.Outcome{Class: call.Timeout})
 	}
@@ -111,25 +112,5 @@ func (f *timeoutFrame) Cancel() {
 	}
 	f.layer.sched.Stop(f.timer)
 	f.inner.Cancel()
-	f.layer.put(f)
-}
-
-func (l *timeoutLayer) get() *timeoutFrame {
-	f := l.free
-	if f == nil {
-		frames := make([]timeoutFrame, chunk)
-		for i := range frames {
-			frames[i].layer = l
-			l.put(&frames[i])
-		}
-		f = l.free
-	}
-	l.free = f.next
-	return f
-}
-
-func (l *timeoutLayer) put(f *timeoutFrame) {
-	f.passage, f.timer = passage{}, des.Timer{}
-	f.next = l.free
-	l.free = f
+	f.layer.frames.put(f)
 }
