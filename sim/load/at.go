@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"sort"
 	"time"
 
 	"blastradius/sim/dist"
@@ -12,6 +13,11 @@ import (
 type At struct {
 	Times []time.Duration `yaml:"at" unit:"duration" min:"0s" short:"true" required:"true" help:"instants since the start of the run, in order; several may be the same"`
 }
+
+var (
+	_ Config   = (*At)(nil)
+	_ Arrivals = (*list)(nil)
+)
 
 // Validate checks the order.
 func (c *At) Validate() []spec.Problem {
@@ -30,25 +36,14 @@ func (c *At) Validate() []spec.Problem {
 func (c *At) Arrivals() Arrivals { return &list{times: c.Times} }
 
 // Mean is the number of instants in [from, to).
-func (c *At) Mean(from, to time.Duration) (n float64) {
-	for _, t := range c.Times {
-		if t >= from && t < to {
-			n++
-		}
-	}
-	return n
-}
+func (c *At) Mean(from, to time.Duration) float64 { return float64(between(c.Times, from, to)) }
 
-// Peak is the largest number in any one second, per second: a list has no rate
-// curve.
+// Peak is the largest number within one second of [from, to), per second: a
+// list has no rate curve.
 func (c *At) Peak(from, to time.Duration) float64 {
-	most, first := 0, 0
-	for i, t := range c.Times {
-		if t < from || t >= to {
-			first = max(first, i+1)
-			continue
-		}
-		for c.Times[first] <= t-time.Second {
+	most, first := 0, before(c.Times, from)
+	for i := first; i < before(c.Times, to); i++ {
+		for c.Times[first] <= c.Times[i]-time.Second {
 			first++
 		}
 		most = max(most, i-first+1)
@@ -76,11 +71,16 @@ func (l *list) Next(time.Duration, *dist.Rand) (time.Duration, bool) {
 }
 
 // Rate is the number of instants in the second around at.
-func (l *list) Rate(at time.Duration) (n float64) {
-	for _, t := range l.times {
-		if t >= at-time.Second/2 && t < at+time.Second/2 {
-			n++
-		}
-	}
-	return n
+func (l *list) Rate(at time.Duration) float64 {
+	return float64(between(l.times, at-time.Second/2, at+time.Second/2))
+}
+
+// before is the number of instants before t, in an ordered list.
+func before(times []time.Duration, t time.Duration) int {
+	return sort.Search(len(times), func(i int) bool { return times[i] >= t })
+}
+
+// between is the number of instants in [from, to).
+func between(times []time.Duration, from, to time.Duration) int {
+	return max(0, before(times, to)-before(times, from))
 }

@@ -2,9 +2,8 @@ package load
 
 import (
 	"math"
+	"sort"
 	"time"
-
-	"blastradius/sim/dist"
 )
 
 // curve is a rate over time whose integral is known in closed form: all that
@@ -13,78 +12,72 @@ type curve interface {
 	rate(at time.Duration) float64 // per second
 	// count is the integral of the rate from 0 to at.
 	count(at time.Duration) float64
-	// when is the instant at which count passes n; ok is false when it never does.
-	when(n float64) (time.Duration, bool)
+	// when is where count passes n; ok is false when it never does. Where count
+	// rests at n it is the end of the rest: an arrival due exactly when a pause
+	// begins comes when the pause is over.
+	when(n float64) (p point, ok bool)
+	// peak is the largest rate in [from, to).
 	peak(from, to time.Duration) float64
 }
 
-// Processes: how arrivals fall on a rate curve.
-const (
-	Poisson = "poisson"
-	Even    = "even"
-)
+// point is ns nanoseconds after from, before end. The two parts are kept apart
+// so that a late point is as fine as an early one.
+type point struct {
+	from, end time.Duration
+	ns        float64
+}
 
-// newArrivals puts a process on a curve. Both work by inversion of the
-// cumulative rate: arrival k of an even stream is where it reaches k (the first
-// at the very start), arrival k of a Poisson stream where it reaches the sum of
-// k exponentials (Çinlar 1975). No thinning, so no draw is wasted and the count
-// in any window has exactly the right mean.
-func newArrivals(c curve, process string) Arrivals {
-	if process == Even {
-		return &even{curve: c}
+// add is the point at ns, a whole number, after p.from and before p.end; ok is
+// false beyond the longest Duration.
+func (p point) add(ns float64) (time.Duration, bool) {
+	if !(ns < float64(p.end-p.from)) {
+		return p.end - 1, p.end < forEver
 	}
-	return &poisson{curve: c}
+	return p.from + time.Duration(max(0, ns)), true
 }
 
-type poisson struct {
-	curve curve
-	level float64 // of the cumulative rate at the last arrival
+// forEver is the end of what does not end.
+const forEver = time.Duration(math.MaxInt64)
+
+// meanOf is the integral of the rate over [from, to).
+func meanOf(c curve, from, to time.Duration) float64 {
+	return max(0, c.count(to)-c.count(max(0, from)))
 }
-
-func (p *poisson) Next(prev time.Duration, r *dist.Rand) (time.Duration, bool) {
-	p.level += r.Exp()
-	at, ok := p.curve.when(p.level)
-	return max(at, prev), ok
-}
-
-func (p *poisson) Rate(at time.Duration) float64 { return p.curve.rate(at) }
-
-type even struct {
-	curve curve
-	n     uint64
-}
-
-func (e *even) Next(prev time.Duration, _ *dist.Rand) (time.Duration, bool) {
-	at, ok := e.curve.when(float64(e.n))
-	e.n++
-	return max(at, prev), ok
-}
-
-func (e *even) Rate(at time.Duration) float64 { return e.curve.rate(at) }
 
 // flat is a constant rate per second.
 type flat float64
 
-func (f flat) rate(time.Duration) float64           { return float64(f) }
-func (f flat) count(at time.Duration) float64       { return float64(f) * at.Seconds() }
-func (f flat) when(n float64) (time.Duration, bool) { return instant(n / float64(f)) }
-func (f flat) peak(_, _ time.Duration) float64      { return float64(f) }
+func (f flat) rate(time.Duration) float64      { return float64(f) }
+func (f flat) count(at time.Duration) float64  { return float64(f) * at.Seconds() }
+func (f flat) peak(_, _ time.Duration) float64 { return float64(f) }
 
-// instant rounds seconds to the nanosecond; ok is false beyond the longest
-// Duration.
-func instant(seconds float64) (time.Duration, bool) {
-	ns := math.Round(seconds * 1e9)
-	if !(ns < math.MaxInt64) {
-		return 0, false
-	}
-	return time.Duration(ns), true
+func (f flat) when(n float64) (point, bool) {
+	return point{end: forEver, ns: n / float64(f) * 1e9}, true
 }
+
+// pieces is a piecewise linear rate; the last segment goes on for ever.
+type pieces []segment
 
 // segment is a stretch of a piecewise linear rate.
 type segment struct {
-	from, to   time.Duration // to is the largest Duration for the last one
+	from, to   time.Duration // to is forEver for the last one
 	start, end float64       // rate at both ends, per second
 	before     float64       // count at from
+}
+
+// lay fills in the counts at the segments' starts. A count within rounding of a
+// whole number is that number: 10/min for 2m are 20 arrivals, and no even
+// stream may think that the 21st is due just before they are over.
+func lay(segments []segment) pieces {
+	for i := 1; i < len(segments); i++ {
+		s := &segments[i-1]
+		n := s.countAt(s.to)
+		if whole := math.Round(n); math.Abs(n-whole) <= whole*1e-12 {
+			n = whole
+		}
+		segments[i].before = n
+	}
+	return segments
 }
 
 // slope is the growth of the rate per second.
@@ -96,79 +89,51 @@ func (s *segment) slope() float64 {
 }
 
 func (s *segment) rateAt(at time.Duration) float64 {
+	if at >= s.to {
+		return s.end
+	}
 	return s.start + float64(s.slope()*(at-s.from).Seconds())
 }
 
 func (s *segment) countAt(at time.Duration) float64 {
 	t := (at - s.from).Seconds()
-	return s.before + float64(s.start*t) + float64(s.slope()*float64(t*t))/2
+	return s.before + float64(s.start*t) + float64(float64(s.slope()*float64(t*t))/2)
 }
 
-// pieces is a piecewise linear rate; the last segment goes on for ever.
-type pieces []segment
-
-// lay fills in the counts at the segments' starts.
-func lay(segments []segment) pieces {
-	for i := 1; i < len(segments); i++ {
-		s := &segments[i-1]
-		segments[i].before = s.countAt(s.to)
+// reach finds t >= 0 in seconds with start·t + slope·t²/2 = n, in the form that
+// does not cancel: 2n/(start + √(start² + 2·slope·n)).
+func (s *segment) reach(n float64) (t float64, ok bool) {
+	inside := float64(s.start*s.start) + float64(2*s.slope()*n)
+	d := s.start + math.Sqrt(max(0, inside))
+	if d == 0 { // a rate of 0: for ever, or just now
+		return 0, s.end > 0
 	}
-	return segments
+	return 2 * n / d, true
 }
 
+// at is the segment that holds an instant.
 func (p pieces) at(at time.Duration) *segment {
-	for i := range p {
-		if at < p[i].to {
-			return &p[i]
-		}
-	}
-	return &p[len(p)-1]
+	i := sort.Search(len(p)-1, func(i int) bool { return at < p[i].to })
+	return &p[i]
 }
 
 func (p pieces) rate(at time.Duration) float64  { return p.at(at).rateAt(at) }
 func (p pieces) count(at time.Duration) float64 { return p.at(at).countAt(at) }
 
-// when is the last instant at which the count is n: an arrival due exactly when
-// a pause begins comes when the pause is over.
-func (p pieces) when(n float64) (time.Duration, bool) {
-	i := len(p) - 1
-	for p[i].before > n {
-		i--
-	}
+func (p pieces) when(n float64) (point, bool) {
+	// The last segment with before <= n; those of rate 0 before it are passed over.
+	i := sort.Search(len(p)-1, func(i int) bool { return p[i+1].before > n })
 	s := &p[i]
-	t, ok := s.solve(n - s.before)
-	if !ok {
-		return 0, false
-	}
-	at, ok := instant(s.from.Seconds() + t)
-	return min(max(at, s.from), s.to), ok
+	t, ok := s.reach(n - s.before)
+	return point{from: s.from, end: s.to, ns: t * 1e9}, ok
 }
 
-// solve finds t >= 0 with start·t + slope·t²/2 = n, in the form that does not
-// cancel: 2n/(start + √(start² + 2·slope·n)).
-func (s *segment) solve(n float64) (float64, bool) {
-	a := s.slope()
-	inside := float64(s.start*s.start) + float64(2*a*n)
-	if inside < 0 {
-		inside = 0
-	}
-	d := s.start + math.Sqrt(inside)
-	if d == 0 {
-		return 0, s.start+s.end > 0
-	}
-	return 2 * n / d, true
-}
-
-func (p pieces) peak(from, to time.Duration) float64 {
-	high := p.rate(from)
+func (p pieces) peak(from, to time.Duration) (high float64) {
 	for i := range p {
 		s := &p[i]
-		if s.to <= from || s.from >= to {
-			continue
+		if s.to > from && s.from < to {
+			high = max(high, s.rateAt(max(s.from, from)), s.rateAt(min(s.to, to)))
 		}
-		high = max(high, s.rateAt(max(s.from, from)), s.rateAt(min(s.to, to)))
 	}
 	return high
 }
-
-const forEver = time.Duration(math.MaxInt64)

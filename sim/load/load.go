@@ -11,9 +11,10 @@ import (
 
 // Arrivals is one stream of arrival instants.
 type Arrivals interface {
-	// Next gives the first arrival after prev (or at prev, where several share an
-	// instant); a negative prev asks for the first of all. ok is false when the
-	// stream has ended. r is the endpoint's own running stream.
+	// Next gives the arrival that follows the one at prev (at prev too, where
+	// several share an instant); a negative prev goes with the first of all. The
+	// stream remembers where it is: prev is the last answer, never another. ok is
+	// false when the stream has ended. r is the endpoint's own running stream.
 	Next(prev time.Duration, r *dist.Rand) (at time.Duration, ok bool)
 	// Rate is the expected number of arrivals per second around at.
 	Rate(at time.Duration) float64
@@ -25,7 +26,8 @@ type Arrivals interface {
 type Config interface {
 	Validate() []spec.Problem
 	Arrivals() Arrivals
-	// Mean is the exact expected number of arrivals in [from, to).
+	// Mean is the integral of the rate over [from, to): the expected number of
+	// arrivals there, for an even stream the number to within one.
 	Mean(from, to time.Duration) float64
 	// Peak is the largest rate in [from, to), per second.
 	Peak(from, to time.Duration) float64

@@ -18,6 +18,8 @@ type Step struct {
 	For  time.Duration `yaml:"for" unit:"duration" min:"0s" open:"min" required:"true" help:"how long it holds"`
 }
 
+var _ Config = (*Steps)(nil)
+
 // Validate wants a step, and a rate above 0 in one of them.
 func (c *Steps) Validate() []spec.Problem {
 	for _, s := range c.Steps {
@@ -32,8 +34,9 @@ func (c *Steps) curve() pieces {
 	out := make([]segment, len(c.Steps))
 	at := time.Duration(0)
 	for i, s := range c.Steps {
-		out[i] = segment{from: at, to: at + s.For, start: s.Rate, end: s.Rate}
-		at += s.For
+		end := at + min(s.For, forEver-at)
+		out[i] = segment{from: at, to: end, start: s.Rate, end: s.Rate}
+		at = end
 	}
 	out[len(out)-1].to = forEver
 	return lay(out)
@@ -55,38 +58,3 @@ func (*Steps) Help() string { return "a rate that jumps; the last one holds on" 
 func (*Steps) Example() string {
 	return "{steps: [{rate: 80/s, for: 2m}, {rate: 160/s, for: 1m}], process: poisson}"
 }
-
-// Ramp is a rate that grows or falls linearly and then holds.
-type Ramp struct {
-	From    float64       `yaml:"from" unit:"rate" min:"0/s" max:"1000000000/s" required:"true" help:"rate at the start"`
-	To      float64       `yaml:"to" unit:"rate" min:"0/s" max:"1000000000/s" required:"true" help:"rate at the end, which then holds"`
-	Over    time.Duration `yaml:"over" unit:"duration" min:"0s" open:"min" required:"true" help:"how long the change takes"`
-	Process string        `yaml:"process" enum:"poisson,even" beside:"true" help:"how arrivals fall on the rate"`
-}
-
-// Validate wants a rate above 0 somewhere.
-func (c *Ramp) Validate() []spec.Problem {
-	if c.From > 0 || c.To > 0 {
-		return nil
-	}
-	return []spec.Problem{{Field: "to", Text: "both rates are 0", Hint: "give one of them, e.g. to: 80/s"}}
-}
-
-func (c *Ramp) curve() pieces {
-	return lay([]segment{{from: 0, to: c.Over, start: c.From, end: c.To}, {from: c.Over, to: forEver, start: c.To, end: c.To}})
-}
-
-// Arrivals starts a stream.
-func (c *Ramp) Arrivals() Arrivals { return newArrivals(c.curve(), c.Process) }
-
-// Mean is the integral of the rate.
-func (c *Ramp) Mean(from, to time.Duration) float64 { return meanOf(c.curve(), from, to) }
-
-// Peak is the largest rate in the window.
-func (c *Ramp) Peak(from, to time.Duration) float64 { return c.curve().peak(from, to) }
-
-// Help says what the kind is.
-func (*Ramp) Help() string { return "a rate that changes linearly and then holds" }
-
-// Example is a line of YAML.
-func (*Ramp) Example() string { return "{ramp: {from: 20/s, to: 120/s, over: 5m}}" }
