@@ -8,17 +8,24 @@ import (
 	"blastradius/sim/spec"
 )
 
-// Down refuses every connection at once.
+// Down refuses every connection: at once, as a closed port does, or after a
+// latency, as a load balancer without a backend may.
 type Down struct {
-	Latency dist.Kind `yaml:"latency" help:"time until the refusal; none when omitted"`
+	Latency dist.Kind `yaml:"latency" help:"time until the refusal; at once when omitted"`
 }
 
+var _ Config = (*Down)(nil)
+
 // Validate passes on the latency's problems.
-func (d *Down) Validate() []spec.Problem { return (&Error{Latency: d.Latency}).Validate() }
+func (d *Down) Validate() []spec.Problem { return within("latency", d.Latency) }
 
 // Fault returns the fault: every attempt ends in connect_error.
 func (d *Down) Fault() Fault {
-	return (&Error{Class: call.ConnectError.String(), Rate: 1, Latency: d.Latency}).Fault()
+	f := &failing{class: call.ConnectError, rate: 1}
+	if d.Latency != nil {
+		f.latency = d.Latency.Dist()
+	}
+	return f
 }
 
 // MeanLatency is the time until the refusal, where one is given.
@@ -33,35 +40,7 @@ func (d *Down) MeanLatency(time.Duration) (time.Duration, bool) {
 func (*Down) Text() string { return "down" }
 
 // Help says what the kind is.
-func (*Down) Help() string { return "every connection is refused, at once" }
+func (*Down) Help() string { return "every connection is refused" }
 
 // Example is a line of YAML.
 func (*Down) Example() string { return "{down: {}, from: 2m, for: 30s}" }
-
-// Hang accepts work and never answers it.
-type Hang struct{}
-
-// Validate has nothing to check.
-func (*Hang) Validate() []spec.Problem { return nil }
-
-// Fault returns the fault.
-func (*Hang) Fault() Fault { return hang{} }
-
-// MeanLatency has no answer to speak of.
-func (*Hang) MeanLatency(time.Duration) (time.Duration, bool) { return 0, false }
-
-// Text is "hang".
-func (*Hang) Text() string { return "hang" }
-
-// Help says what the kind is.
-func (*Hang) Help() string { return "work is accepted and never answered" }
-
-// Example is a line of YAML.
-func (*Hang) Example() string { return "{hang: {}, from: 2m, for: 30s}" }
-
-type hang struct{}
-
-// Apply lets the work begin and never end by itself.
-func (hang) Apply(_ time.Duration, _ *dist.Rand, reply *call.Reply) {
-	reply.Hang, reply.Immediate = true, false
-}

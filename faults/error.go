@@ -16,17 +16,17 @@ type Error struct {
 	Latency dist.Kind `yaml:"latency" help:"time a failing answer takes; the drawn latency when omitted, nothing for connect_error"`
 }
 
+var _ Config = (*Error)(nil)
+
 // Validate passes on the latency's problems.
-func (e *Error) Validate() []spec.Problem {
-	if e.Latency == nil {
-		return nil
-	}
-	return e.Latency.Validate()
-}
+func (e *Error) Validate() []spec.Problem { return within("latency", e.Latency) }
 
 // Fault returns the fault.
 func (e *Error) Fault() Fault {
-	class, _ := call.ParseClass(e.Class)
+	class, ok := call.ParseClass(e.Class)
+	if !ok {
+		panic("faults: no class " + e.Class)
+	}
 	f := &failing{class: class, rate: e.Rate}
 	if e.Latency != nil {
 		f.latency = e.Latency.Dist()
@@ -34,7 +34,8 @@ func (e *Error) Fault() Fault {
 	return f
 }
 
-// MeanLatency is the given latency, or the dependency's own.
+// MeanLatency is the given latency, or the dependency's own: an error reply
+// takes the drawn latency.
 func (e *Error) MeanLatency(base time.Duration) (time.Duration, bool) {
 	switch {
 	case e.Latency != nil:
@@ -56,24 +57,22 @@ func (*Error) Example() string {
 	return "{error: {class: server_error, rate: 40%}, from: 2m, for: 3m}"
 }
 
-// failing makes a share of the replies fail.
+// failing makes a share of the replies fail. It is the last word on how they
+// end: one that hung answers, one that was refused answers in its latency.
 type failing struct {
 	class   call.Class
 	rate    float64
-	latency dist.Dist
+	latency dist.Dist // nil: the drawn one, and none for connect_error
 }
 
-// Apply draws whether this reply fails.
+// Apply draws whether this reply fails; it draws nothing when all do.
 func (f *failing) Apply(_ time.Duration, r *dist.Rand, reply *call.Reply) {
 	if f.rate < 1 && r.Float64() >= f.rate {
 		return
 	}
-	reply.Class = f.class
-	switch {
-	case f.latency != nil:
-		reply.Latency, reply.Immediate = f.latency.Sample(r), false
-	case f.class == call.ConnectError:
-		reply.Immediate = true
+	reply.Class, reply.RetryAfter, reply.Hang = f.class, 0, false
+	reply.Immediate = f.class == call.ConnectError && f.latency == nil
+	if f.latency != nil {
+		reply.Latency = f.latency.Sample(r)
 	}
-	reply.Hang = false
 }

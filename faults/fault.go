@@ -31,3 +31,18 @@ type Config interface {
 	Help() string
 	Example() string
 }
+
+// within are the problems of the latency that a fault's field holds, if any.
+func within(field string, k dist.Kind) (out []spec.Problem) {
+	if k == nil {
+		return nil
+	}
+	for _, p := range k.Validate() {
+		if p.Field != "" {
+			p.Field = "." + p.Field
+		}
+		p.Field = field + p.Field
+		out = append(out, p)
+	}
+	return out
+}

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"blastradius/sim/call"
@@ -16,18 +17,16 @@ type Slow struct {
 	Add     dist.Kind `yaml:"add" help:"latency on top of the drawn one"`
 }
 
+var _ Config = (*Slow)(nil)
+
 // Validate wants exactly one of the three.
 func (s *Slow) Validate() []spec.Problem {
-	var out []spec.Problem
+	out := append(within("latency", s.Latency), within("add", s.Add)...)
 	n := 0
-	for _, k := range []dist.Kind{s.Latency, s.Add} {
-		if k != nil {
+	for _, given := range []bool{s.Latency != nil, s.Times > 0, s.Add != nil} {
+		if given {
 			n++
-			out = append(out, k.Validate()...)
 		}
-	}
-	if s.Times > 0 {
-		n++
 	}
 	switch {
 	case n == 0:
@@ -56,18 +55,18 @@ func (s *Slow) MeanLatency(base time.Duration) (time.Duration, bool) {
 	case s.Latency != nil:
 		return s.Latency.Dist().Mean(), true
 	case s.Add != nil:
-		return base + s.Add.Dist().Mean(), true
+		return later(base, s.Add.Dist().Mean()), true
 	}
 	return stretch(base, s.Times), true
 }
 
-// Text is e.g. "slow: 8s".
+// Text is "slow: 8s", "slow: x10" or "slow: +200ms"; of a distribution its mean.
 func (s *Slow) Text() string {
 	switch {
 	case s.Latency != nil:
-		return "slow: " + s.Latency.Dist().Mean().String()
+		return "slow: " + short(s.Latency.Dist().Mean())
 	case s.Add != nil:
-		return "slow: +" + s.Add.Dist().Mean().String()
+		return "slow: +" + short(s.Add.Dist().Mean())
 	}
 	return fmt.Sprintf("slow: x%g", s.Times)
 }
@@ -83,23 +82,52 @@ type slow struct {
 	times        float64
 }
 
-// Apply changes the latency.
+// Apply changes the latency and nothing else: what is refused at once stays so,
+// what hangs does.
 func (s *slow) Apply(_ time.Duration, r *dist.Rand, reply *call.Reply) {
 	switch {
 	case s.latency != nil:
 		reply.Latency = s.latency.Sample(r)
 	case s.add != nil:
-		reply.Latency += s.add.Sample(r)
+		reply.Latency = later(reply.Latency, s.add.Sample(r))
 	default:
 		reply.Latency = stretch(reply.Latency, s.times)
 	}
 }
 
-// stretch is d times f, to the nanosecond, at most 146 years.
+// longest is where latencies saturate, 146 years.
+const longest = time.Duration(1 << 62)
+
+// stretch is d times f, to the nanosecond.
 func stretch(d time.Duration, f float64) time.Duration {
-	v := float64(d) * f
-	if v >= 1<<62 {
-		return 1 << 62
+	v := float64(float64(d) * f)
+	if v >= float64(longest) {
+		return longest
 	}
 	return time.Duration(v + 0.5)
+}
+
+// later is a + b.
+func later(a, b time.Duration) time.Duration {
+	return min(a, longest) + min(b, longest-min(a, longest))
+}
+
+// short is d for a sentence: as it was written, or to three digits where it
+// was computed.
+func short(d time.Duration) string {
+	if d%time.Millisecond != 0 {
+		step := time.Duration(1)
+		for d/step >= 1000 {
+			step *= 10
+		}
+		d = d.Round(step)
+	}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

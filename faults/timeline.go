@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"blastradius/sim/spec"
@@ -46,24 +47,46 @@ func (t *Timeline) Active(now time.Duration) bool {
 	return since < t.For
 }
 
+// Edge is the first instant after now at which the fault begins or ends; ok is
+// false when it does neither any more.
+func (t *Timeline) Edge(now time.Duration) (at time.Duration, ok bool) {
+	if now < t.From {
+		return t.From, true
+	}
+	if t.For == 0 {
+		return 0, false
+	}
+	begun := t.From
+	if t.Every > 0 {
+		begun = now - (now-t.From)%t.Every
+	}
+	length := t.For
+	if now-begun >= t.For {
+		length = t.Every
+	}
+	if length == 0 || length > math.MaxInt64-begun {
+		return 0, false
+	}
+	return begun + length, true
+}
+
 // Window is a stretch [From, To) in which a fault is active.
 type Window struct{ From, To time.Duration }
 
-// Windows lists the stretches that begin before the run's end, cut there. A
-// fault that comes again more than 10,000 times gives the first 9,999 and one
-// that covers the rest.
+// mostWindows bounds what a fault that comes again every millisecond lists.
+const mostWindows = 10_000
+
+// Windows lists the stretches that begin before the run's end, cut there. Of a
+// fault that comes again more than 10,000 times the last window covers the
+// rest of the run.
 func (t *Timeline) Windows(duration time.Duration) (out []Window) {
-	const most = 10_000
 	for from := t.From; from < duration; from += t.Every {
-		to := duration
-		if t.For > 0 {
-			to = min(duration, from+t.For)
+		end := duration
+		if t.For > 0 && len(out) < mostWindows-1 {
+			end = from + min(t.For, duration-from)
 		}
-		if len(out) == most-1 {
-			to = duration
-		}
-		out = append(out, Window{from, to})
-		if t.Every == 0 || len(out) == most {
+		out = append(out, Window{from, end})
+		if t.Every == 0 || t.Every >= duration-from || len(out) == mostWindows {
 			break
 		}
 	}
