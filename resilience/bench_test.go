@@ -1,6 +1,9 @@
 package resilience
 
 import (
+	"context"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -26,32 +29,137 @@ func (nobody) Done(call.Outcome) {}
 // BenchmarkLayers measures one call through each layer: in, and out with an
 // answer. Timers of constant delay are set and stopped, as nearly all are.
 func BenchmarkLayers(b *testing.B) {
-	bench := func(name string, c Config, end call.Outcome) {
-		b.Run(name, func(b *testing.B) {
+	ok, failed := call.Outcome{}, call.Outcome{Class: call.ServerError}
+	for _, bb := range []struct {
+		name   string
+		config Config
+		end    call.Outcome
+	}{
+		{"breaker/closed", newBreaker(), ok},
+		{"breaker/closed_time_window", breakerOf(func(b *Breaker) { b.Window = Window{Span: 10 * s} }), ok},
+		{"breaker/open", newBreaker(), failed},
+		{"bulkhead/granted", &Bulkhead{Permits: 20, Queue: -1}, ok},
+		{"bulkhead/full", &Bulkhead{Permits: 0, Queue: -1}, ok},
+		{"timeout/in_time", &Timeout{After: s}, ok},
+		{"retry/first_attempt", newRetry(), ok},
+		{"retry/three_attempts", newRetry(), failed},
+		{"fallback/live", newFallback(), ok},
+		{"fallback/degraded", newFallback(), failed},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
 			inner := &held{}
-			l := c.Layer(Env{Sched: des.NewKernel(), Meter: des.NullMeter{}, Source: "x"})(inner)
-			var cl call.Call
-			cl.Deadline = call.NoDeadline
+			k := des.NewKernel()
+			l := bb.config.Layer(Env{Sched: k, Meter: des.NullMeter{}, Source: "x"})(inner)
+			c := call.Call{Deadline: call.NoDeadline}
+			ctx := context.Background()
 			b.ReportAllocs()
-			for b.Loop() {
-				inner.done = nil
-				l.Start(&cl, nobody{})
-				if inner.done != nil {
-					inner.done.Done(end)
+			for i := 0; b.Loop(); i++ {
+				if i%1024 == 0 { // time passes, so that a time window forgets
+					if err := k.Run(ctx, k.Now()+s); err != nil {
+						b.Fatal(err)
+					}
+				}
+				l.Start(&c, nobody{})
+				for inner.done != nil {
+					d := inner.done
+					inner.done = nil
+					d.Done(bb.end)
 				}
 			}
 		})
 	}
-	ok, failed := call.Outcome{}, call.Outcome{Class: call.ServerError}
-	breaker := newBreaker().(*Breaker)
-	bench("breaker/closed", breaker, ok)
-	span := *breaker
-	span.Window = Window{Span: 10 * time.Second}
-	bench("breaker/open", breaker, failed)
-	bench("bulkhead/granted", &Bulkhead{Permits: 20, Queue: -1}, ok)
-	bench("bulkhead/full", &Bulkhead{Permits: 0, Queue: -1}, ok)
-	bench("timeout/in_time", &Timeout{After: time.Second}, ok)
-	bench("retry/first", newRetry(), ok)
-	bench("fallback/live", newFallback(), ok)
-	bench("fallback/degraded", newFallback(), failed)
+}
+
+// mill is work of every kind without an allocation: at once, later, never.
+type mill struct {
+	k      *des.Kernel
+	pieces []milled
+	n      int
+}
+
+type milled struct {
+	k     *des.Kernel
+	done  call.Done
+	class call.Class
+	timer des.Timer
+}
+
+func (m *mill) Start(_ *call.Call, d call.Done) call.Canceler {
+	m.n++
+	p := &m.pieces[m.n%len(m.pieces)]
+	*p = milled{k: m.k, done: d, class: []call.Class{call.OK, call.ServerError, call.OK, call.ConnectError, call.Timeout}[m.n%5]}
+	switch m.n % 7 {
+	case 0:
+		d.Done(call.Outcome{Class: p.class})
+		return nil
+	case 1: // hangs
+	default:
+		p.timer = m.k.After(time.Duration(m.n%11)*ms, des.Release, p)
+	}
+	return p
+}
+
+func (p *milled) Fire()   { p.done.Done(call.Outcome{Class: p.class}) }
+func (p *milled) Cancel() { p.k.Stop(p.timer) }
+
+// miller is a caller with patience for 20 ms.
+type miller struct {
+	call   call.Call
+	cancel call.Canceler
+}
+
+func (m *miller) Done(call.Outcome) { m.cancel = nil }
+
+func TestNoAllocationsInSteadyState(t *testing.T) {
+	settings := map[string][]Config{
+		"breaker": {
+			newBreaker(), breakerOf(func(b *Breaker) { b.Cooldown = 50 * ms }),
+			breakerOf(func(b *Breaker) { b.Cooldown, b.Probes, b.Ramp = 5*ms, 3, &Ramp{From: 0.5, Over: 40 * ms} }),
+			breakerOf(func(b *Breaker) { b.Window, b.Cooldown, b.Record = Window{Span: 50 * ms}, 5*ms, RecordAttempt }),
+		},
+		"bulkhead": {&Bulkhead{Permits: 3, Queue: -1}, &Bulkhead{Permits: 3, Queue: 5, MaxWait: 4 * ms}, &Bulkhead{Permits: 3, Queue: -1, MaxWait: -1}},
+		"timeout":  {&Timeout{After: 5 * ms}},
+		"retry": {newRetry(), retryOf(4, &ExponentialBackoff{Base: ms, Factor: 2, Max: 3 * ms}, func(c *Retry) { c.Jitter = JitterDecorrelated }),
+			retryOf(2, &ConstantBackoff{Wait: ms})},
+		"fallback": {newFallback(), fallbackOf(func(c *Fallback) { c.Serve, c.Hit, c.Latency = ServeCached, 0.5, ms }), fallbackOf(func(c *Fallback) { c.Serve, c.Size = ServeQueue, 5 })},
+	}
+	for _, kind := range slices.Sorted(maps.Keys(Layers)) {
+		if len(settings[kind]) == 0 {
+			t.Errorf("%s has no settings in this test", kind)
+		}
+		for _, config := range settings[kind] {
+			k := des.NewKernel()
+			work := &mill{k: k, pieces: make([]milled, 4096)}
+			// Every layer once with a retry inside, which reports attempts.
+			env := Env{Sched: k, Meter: des.NullMeter{}, Source: "x", CountsAttempts: true}
+			inside := retryOf(2, &NoBackoff{}).Layer(env)(work)
+			l := config.Layer(env)(inside)
+			callers := make([]miller, 64)
+			ctx := context.Background()
+			round := func() {
+				for i := range callers {
+					c := &callers[i]
+					c.call = call.Call{Request: uint64(i), Deadline: k.Now() + 20*ms}
+					if x := l.Start(&c.call, c); x != nil {
+						c.cancel = x
+					}
+				}
+				if err := k.Run(ctx, k.Now()+20*ms); err != nil {
+					t.Fatal(err)
+				}
+				for i := range callers {
+					if x := callers[i].cancel; x != nil {
+						callers[i].cancel = nil
+						x.Cancel()
+					}
+				}
+			}
+			for range 20 {
+				round()
+			}
+			if n := testing.AllocsPerRun(50, round); n != 0 {
+				t.Errorf("%s %s: %v allocations in 64 calls", kind, config.Text(), n)
+			}
+		}
+	}
 }

@@ -43,24 +43,44 @@ func TestHalfOpenAdmitsOneProbeUnderAThousandWaitingCallers(t *testing.T) {
 	}
 }
 
-// What the classes mean by default, to a closed breaker that opens at one
-// failure and to a probe.
+// What the classes mean by default: to a closed breaker that opens at one
+// failure; between two failures, to one that opens at two in a row; to a probe.
 func TestVerdictsOfOutcomes(t *testing.T) {
-	for class, want := range map[call.Class]string{
-		call.OK: "closed closed", call.ClientError: "closed closed", call.ServerError: "open open", call.ConnectError: "open open",
-		call.Timeout: "open open", call.Throttled: "closed half-open", call.Rejected: "closed half-open", call.Degraded: "closed half-open",
-	} {
-		config := breakerOf(func(b *Breaker) { b.Consecutive = 1 })
-		closed := newRig(t, &work{steps: []step{{class: class}}}, config)
-		closed.call(0, 0)
-		closed.run(s)
-		probe := newRig(t, &work{steps: []step{down, {class: class}}}, config)
-		probe.call(0, 0)
-		probe.call(30*s, 0)
-		probe.run(100 * s)
-		if got := fmt.Sprint(machine(closed, 0).state, " ", machine(probe, 0).state); got != want {
-			t.Errorf("%v: a closed one is %s after it, want %s", class, got, want)
+	after := func(row int, steps ...step) State {
+		r := newRig(t, &work{steps: steps}, breakerOf(func(b *Breaker) { b.Consecutive = row }))
+		for i := range steps {
+			r.call(time.Duration(i)*30*s, 0)
 		}
+		r.run(1000 * s)
+		return machine(r, 0).state
+	}
+	for class, want := range map[call.Class]string{
+		call.OK:           "closed, closed, closed",
+		call.ClientError:  "closed, open, closed",
+		call.ServerError:  "open, open, open",
+		call.ConnectError: "open, open, open",
+		call.Timeout:      "open, open, open",
+		call.Throttled:    "closed, open, half-open",
+		call.Cancelled:    "closed, open, half-open",
+		call.Rejected:     "closed, open, half-open",
+		call.Degraded:     "closed, open, half-open",
+	} {
+		x := step{class: class}
+		got := fmt.Sprintf("%v, %v, %v", after(1, x), after(2, down, x, step{class: call.ServerError, after: ms}), after(1, down, x))
+		if got != want {
+			t.Errorf("%v: %s, want %s", class, got, want)
+		}
+	}
+}
+
+func TestACancelledProbeGivesItsSlotBack(t *testing.T) {
+	r := newRig(t, &work{steps: []step{down, {hang: true}, {}}}, breakerOf(func(b *Breaker) { b.Consecutive = 1 }))
+	r.call(0, 0)
+	r.call(30*s, 31*s)
+	r.call(31*s, 0)
+	r.run(100 * s)
+	if got, want := strings.Join(r.states, ", "), "0s closed>open, 30s open>half-open, 31s half-open>closed"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

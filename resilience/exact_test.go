@@ -82,23 +82,16 @@ func callsToOpen(m *Machine, p float64, most int, r *dist.Rand) (calls int, ok b
 
 // sample holds what many runs gave.
 type sample struct {
-	n       int
-	sum, sq float64
+	n   int
+	sum float64
 }
 
 func (s *sample) add(x float64) {
 	s.n++
 	s.sum += x
-	s.sq += x * x
 }
 
 func (s *sample) mean() float64 { return s.sum / float64(s.n) }
-
-// se is the standard error of the mean, from the sample itself.
-func (s *sample) se() float64 {
-	m := s.mean()
-	return math.Sqrt((s.sq/float64(s.n) - m*m) / float64(s.n-1))
-}
 
 // within checks |z| < 4 and prints the interval.
 func within(t *testing.T, r reference, got, se float64) {

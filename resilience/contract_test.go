@@ -1,0 +1,380 @@
+package resilience
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"blastradius/sim/call"
+	"blastradius/sim/des"
+)
+
+// randomConfigs gives each registered kind settings small enough that all of
+// its paths are met within a few dozen calls. A new kind needs a line here.
+var randomConfigs = map[string]func(r *rand.Rand) Config{
+	"breaker": func(r *rand.Rand) Config {
+		c := newBreaker().(*Breaker)
+		switch r.IntN(3) {
+		case 0:
+			c.Consecutive = 1 + r.IntN(4)
+		case 1:
+			c.Window, c.MinCalls = Window{Calls: 1 + r.IntN(8)}, 1
+		default:
+			c.Window, c.MinCalls = Window{Span: time.Duration(1 + r.IntN(30))}, 2
+		}
+		c.Cooldown, c.Probes, c.Lease = time.Duration(1+r.IntN(20)), 1+r.IntN(3), time.Duration(r.IntN(15))
+		if r.IntN(3) == 0 {
+			c.Ramp = &Ramp{From: r.Float64(), Over: time.Duration(1 + r.IntN(30))}
+		}
+		c.Record = []string{RecordOperation, RecordAttempt}[r.IntN(2)]
+		return c
+	},
+	"bulkhead": func(r *rand.Rand) Config {
+		return &Bulkhead{Permits: 1 + r.IntN(4), MaxWait: time.Duration(r.IntN(12) - 1), Queue: r.IntN(6) - 1}
+	},
+	"timeout": func(r *rand.Rand) Config { return &Timeout{After: time.Duration(1 + r.IntN(12))} },
+	"retry": func(r *rand.Rand) Config {
+		c := newRetry().(*Retry)
+		c.Attempts = 1 + r.IntN(4)
+		c.Jitter = []string{JitterNone, JitterFull, JitterEqual, JitterDecorrelated}[r.IntN(4)]
+		switch r.IntN(3) {
+		case 0:
+			c.Backoff = &ConstantBackoff{Wait: time.Duration(1 + r.IntN(5))}
+		case 1:
+			c.Backoff = &ExponentialBackoff{Base: time.Duration(1 + r.IntN(3)), Factor: 2, Max: 9}
+		}
+		if r.IntN(2) == 0 {
+			c.RetryOn = append(c.RetryOn, "rejected", "throttled")
+		}
+		return c
+	},
+	"fallback": func(r *rand.Rand) Config {
+		c := newFallback().(*Fallback)
+		c.Serve = []string{ServeCached, ServeDegraded, ServeQueue}[r.IntN(3)]
+		c.Hit, c.MaxAge = r.Float64(), time.Duration(r.IntN(20))
+		c.Size, c.Drain = 1+r.IntN(3), 1e9/float64(1+r.IntN(10))
+		c.Latency = time.Duration(r.IntN(4))
+		return c
+	},
+}
+
+// checkpoint stands between two layers and holds both to the contract of
+// call.Handler.
+type checkpoint struct {
+	w                     *world
+	place                 string
+	next                  call.Handler
+	in, out, left, inside int
+	most                  int
+}
+
+type crossing struct {
+	at       *checkpoint
+	done     call.Done
+	inner    call.Canceler
+	returned bool // Start has
+	ended    string
+}
+
+func (p *checkpoint) Start(c *call.Call, d call.Done) call.Canceler {
+	p.in++
+	p.inside++
+	p.most = max(p.most, p.inside)
+	x := &crossing{at: p, done: d}
+	inner := p.next.Start(c, x)
+	x.returned = true
+	if (inner == nil) != (x.ended == "done") {
+		p.w.fail("%s: canceler %v after Start, but it is %q", p.place, inner, x.ended)
+	}
+	if inner == nil {
+		return nil
+	}
+	x.inner = inner
+	return x
+}
+
+func (x *crossing) end(how string) {
+	if x.ended != "" {
+		x.at.w.fail("%s: %s after %s", x.at.place, how, x.ended)
+	}
+	x.ended = how
+	x.at.inside--
+}
+
+func (x *crossing) Done(o call.Outcome) {
+	x.end("done")
+	x.at.out++
+	x.done.Done(o)
+}
+
+func (x *crossing) Cancel() {
+	x.end("cancel")
+	if !x.returned {
+		x.at.w.fail("%s: cancelled before Start returned", x.at.place)
+	}
+	x.at.left++
+	x.inner.Cancel()
+}
+
+// world is a random stack with random callers and work that meddles: whatever
+// the work does, it may end any caller first, also the one it works for. That
+// stands for everything a release can set off in a whole process.
+type world struct {
+	t       *testing.T
+	seed    uint64
+	rand    *rand.Rand
+	k       *des.Kernel
+	kinds   []string
+	layers  []call.Handler
+	points  []*checkpoint
+	users   []*user
+	log     strings.Builder
+	meddles int
+}
+
+func (w *world) fail(format string, args ...any) {
+	w.t.Helper()
+	w.t.Fatalf("seed %d, %v: "+format, append([]any{w.seed, w.kinds}, args...)...)
+}
+
+func (w *world) meddle() {
+	if w.rand.IntN(8) == 0 && len(w.users) > 0 {
+		w.meddles++
+		w.users[w.rand.IntN(len(w.users))].leave()
+	}
+}
+
+// labour is the work inside of the stack.
+type labour struct{ w *world }
+
+type job struct {
+	w     *world
+	done  call.Done
+	out   call.Outcome
+	timer des.Timer
+	ended bool
+}
+
+func (l labour) Start(c *call.Call, d call.Done) call.Canceler {
+	w := l.w
+	c.Attempts++
+	j := &job{w: w, done: d}
+	j.out.Class = []call.Class{call.OK, call.OK, call.ClientError, call.ServerError, call.ServerError, call.Throttled, call.ConnectError, call.Degraded}[w.rand.IntN(8)]
+	if w.rand.IntN(3) == 0 {
+		j.out.RetryAfter = time.Duration(w.rand.IntN(5))
+	}
+	w.meddle()
+	switch w.rand.IntN(6) {
+	case 0, 1:
+		j.ended = true
+		d.Done(j.out)
+		return nil
+	case 2: // hangs
+	default:
+		j.timer = w.k.After(time.Duration(w.rand.IntN(15)), des.Release, j)
+	}
+	return j
+}
+
+func (j *job) Fire() {
+	j.w.meddle()
+	if !j.ended {
+		j.ended = true
+		j.done.Done(j.out)
+	}
+}
+
+func (j *job) Cancel() {
+	if j.ended {
+		j.w.fail("work cancelled after its end")
+	}
+	j.ended = true
+	j.w.k.Stop(j.timer)
+	j.w.meddle()
+}
+
+// user makes one call. When it has left, it uses its call for something else at
+// once, as a pooled frame does.
+type user struct {
+	w       *world
+	call    call.Call
+	cancel  call.Canceler
+	begun   bool
+	gone    bool
+	told    bool // the stack knows
+	reused  bool // its call belongs to somebody else now
+	answers int
+	marker  sink
+}
+
+func (u *user) Fire() {
+	u.begun = true
+	if u.gone {
+		return
+	}
+	x := u.w.points[0].Start(&u.call, u)
+	if x == nil {
+		return
+	}
+	if u.gone {
+		u.told = true
+		x.Cancel()
+		return
+	}
+	u.cancel = x
+}
+
+func (u *user) Done(o call.Outcome) {
+	fmt.Fprintf(&u.w.log, "%d %v %v\n", u.w.k.Now(), o.Class, o.Age)
+	if u.told {
+		u.w.fail("answered after its cancellation")
+	}
+	u.answers++
+	u.cancel = nil
+	if u.answers > 1 {
+		u.w.fail("%d answers", u.answers)
+	}
+}
+
+func (u *user) leave() {
+	if u.gone || u.answers > 0 {
+		return
+	}
+	u.gone = true
+	fmt.Fprintf(&u.w.log, "%d left\n", u.w.k.Now())
+	if x := u.cancel; x != nil {
+		u.cancel, u.told = nil, true
+		x.Cancel()
+		u.reused, u.call = true, call.Call{Sink: &u.marker}
+	}
+}
+
+func newWorld(t *testing.T, seed uint64) *world {
+	w := &world{t: t, seed: seed, k: des.NewKernel(), rand: rand.New(rand.NewPCG(seed, 5))}
+	kinds := slices.Sorted(maps.Keys(Layers))
+	for range 1 + w.rand.IntN(6) {
+		w.kinds = append(w.kinds, kinds[w.rand.IntN(len(kinds))])
+	}
+	point := func(place string, next call.Handler) call.Handler {
+		p := &checkpoint{w: w, place: place, next: next}
+		w.points = append([]*checkpoint{p}, w.points...)
+		return p
+	}
+	h := point("the work", labour{w})
+	counted := false
+	for i := len(w.kinds) - 1; i >= 0; i-- {
+		kind := w.kinds[i]
+		env := Env{Sched: w.k, Meter: des.NullMeter{}, Source: fmt.Sprint(i), CountsAttempts: kind == "retry" && !counted}
+		counted = counted || kind == "retry"
+		layer := randomConfigs[kind](w.rand).Layer(env)(h)
+		w.layers = append([]call.Handler{layer}, w.layers...)
+		h = point(fmt.Sprintf("layer %d, %s", i, kind), layer)
+	}
+	return w
+}
+
+// run lets the users come, and everybody who is still out at the end leave.
+func (w *world) run() {
+	for i := range 60 {
+		u := &user{w: w}
+		u.call = call.Call{Stream: w.seed, Request: uint64(i), Deadline: call.NoDeadline}
+		at := time.Duration(w.rand.IntN(60))
+		if w.rand.IntN(3) == 0 {
+			u.call.Deadline = at + time.Duration(w.rand.IntN(25))
+			w.k.After(u.call.Deadline, des.Expire, do(u.leave))
+		}
+		w.users = append(w.users, u)
+		w.k.After(at, des.Arrive, u)
+	}
+	until := func(t time.Duration) {
+		if err := w.k.Run(context.Background(), t); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	until(150)
+	for _, u := range w.users {
+		u.leave()
+	}
+	until(1000)
+}
+
+func TestRandomStacksKeepTheContract(t *testing.T) {
+	for kind := range Layers {
+		if randomConfigs[kind] == nil {
+			t.Fatalf("%s has no random settings in this test", kind)
+		}
+	}
+	meddles := 0
+	for seed := range uint64(3000) {
+		w := newWorld(t, seed)
+		w.run()
+		w.check()
+		meddles += w.meddles
+	}
+	if meddles < 3000 {
+		t.Errorf("the work meddled only %d times", meddles)
+	}
+}
+
+func (w *world) check() {
+	for _, u := range w.users {
+		if u.answers == 0 && !u.gone {
+			w.fail("request %d was neither answered nor cancelled", u.call.Request)
+		}
+		if u.reused && u.call.Sink != call.AttemptSink(&u.marker) {
+			w.fail("a call that was reused after its cancellation got the sink %v", u.call.Sink)
+		}
+		if u.answers > 0 && u.call.Sink != nil {
+			w.fail("request %d came back with a sink", u.call.Request)
+		}
+	}
+	for i, p := range w.points {
+		if p.in != p.out+p.left || p.inside != 0 {
+			w.fail("%s: in %d, out %d, cancelled %d, inside %d", p.place, p.in, p.out, p.left, p.inside)
+		}
+		if i == 0 {
+			continue
+		}
+		if b, ok := w.layers[i-1].(*bulkheadLayer); ok {
+			if p.most > int(b.pool.Size()) || b.pool.InUse.N() != 0 || b.pool.Waiting.N() != 0 {
+				w.fail("%s: %d inside at once with %d permits; in use %d, waiting %d", p.place, p.most, b.pool.Size(), b.pool.InUse.N(), b.pool.Waiting.N())
+			}
+		}
+	}
+	for i, l := range w.layers {
+		w.checkFrames(i, l)
+	}
+	if n := w.k.Live(); n != 0 {
+		w.fail("%d timers left", n)
+	}
+}
+
+// checkFrames finds a frame that was lost, or given back twice.
+func (w *world) checkFrames(i int, l call.Handler) {
+	free := reflect.ValueOf(l).Elem().FieldByName("frames").FieldByName("free")
+	seen := map[uintptr]bool{}
+	for j := range free.Len() {
+		seen[free.Index(j).Pointer()] = true
+	}
+	if len(seen) != free.Len() || free.Len()%chunk != 0 {
+		w.fail("layer %d, %s: %d frames in the pool, %d different", i, w.kinds[i], free.Len(), len(seen))
+	}
+}
+
+// One seed, one answer: the same calls end in the same way at the same instant.
+func TestRandomStacksRepeatThemselves(t *testing.T) {
+	for seed := range uint64(50) {
+		a, b := newWorld(t, seed), newWorld(t, seed)
+		a.run()
+		b.run()
+		if a.log.String() != b.log.String() {
+			t.Fatalf("seed %d, %v: two runs differ", seed, a.kinds)
+		}
+	}
+}

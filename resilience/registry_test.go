@@ -1,0 +1,229 @@
+package resilience
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"blastradius/sim/call"
+	"blastradius/sim/des"
+	"blastradius/sim/spec"
+)
+
+// registrar writes down the figures that a layer registers, by the names that
+// the catalogue knows.
+type registrar struct {
+	des.NullMeter
+	names []string
+}
+
+func (r *registrar) Count(name string, _ *int64)              { r.add(name) }
+func (r *registrar) Share(name string, _, _ *int64, _ string) { r.add(name) }
+func (r *registrar) Level(name string, _ *des.Gauge)          { r.add(name+"_mean", name+"_max") }
+func (r *registrar) Peak(name string, _ *des.Gauge)           { r.add(name + "_max") }
+func (r *registrar) Saturation(name string, _ *des.Gauge, _ int64) {
+	r.add(name)
+}
+func (r *registrar) Times(name string, _ *des.TimesHist, stats ...string) {
+	for _, stat := range stats {
+		r.add(name + "_" + stat)
+	}
+}
+func (r *registrar) add(names ...string) { r.names = append(r.names, names...) }
+
+// valid is the registered default with what has none filled in.
+func valid(kind string) Config {
+	c := Layers[kind]()
+	switch x := c.(type) {
+	case *Bulkhead:
+		x.Permits = 20
+	case *Timeout:
+		x.After = s
+	}
+	return c
+}
+
+func TestEveryLayerRegistersWhatItLists(t *testing.T) {
+	for kind := range Layers {
+		c := valid(kind)
+		var m registrar
+		c.Layer(Env{Sched: des.NewKernel(), Meter: &m, Source: "x"})(&held{})
+		var listed []string
+		for _, metric := range c.Metrics() {
+			listed = append(listed, metric.Name)
+			if metric.Help == "" || strings.HasSuffix(metric.Help, ".") || metric.Unit == "" {
+				t.Errorf("%s.%s: help %q, unit %q", kind, metric.Name, metric.Help, metric.Unit)
+			}
+		}
+		slices.Sort(listed)
+		slices.Sort(m.names)
+		if !slices.Equal(listed, m.names) {
+			t.Errorf("%s lists %v and registers %v", kind, listed, m.names)
+		}
+	}
+}
+
+func TestEveryKindDescribesItself(t *testing.T) {
+	for kind := range Layers {
+		c := valid(kind)
+		if p := c.Validate(); len(p) != 0 {
+			t.Errorf("%s: its defaults have problems: %v", kind, p)
+		}
+		described(t, kind, c, c.Text(), c.Help(), c.Example())
+	}
+	for kind, make := range Backoffs {
+		b := make()
+		described(t, kind, b, b.Text(), b.Help(), b.Example())
+	}
+}
+
+func described(t *testing.T, kind string, config any, text, help, example string) {
+	t.Helper()
+	if text == "" || help == "" || strings.HasSuffix(help, ".") || !strings.Contains(example, kind) {
+		t.Errorf("%s: text %q, help %q, example %q", kind, text, help, example)
+	}
+	fields(t, kind, reflect.TypeOf(config).Elem())
+}
+
+// fields checks that each field has the tags from which the decoder, the schema
+// and the reference are made.
+func fields(t *testing.T, kind string, typ reflect.Type) {
+	t.Helper()
+	units := map[reflect.Type]string{
+		reflect.TypeFor[time.Duration](): "duration", reflect.TypeFor[int](): "count", reflect.TypeFor[Window](): "window",
+	}
+	keys := map[string]bool{}
+	for i := range typ.NumField() {
+		f := typ.Field(i)
+		key := f.Tag.Get("yaml")
+		if key == "" || keys[key] || f.Tag.Get("help") == "" || strings.HasSuffix(f.Tag.Get("help"), ".") {
+			t.Errorf("%s.%s: key %q, help %q", kind, f.Name, key, f.Tag.Get("help"))
+		}
+		keys[key] = true
+		switch {
+		case f.Type.Kind() == reflect.Pointer:
+			fields(t, kind+"."+key, f.Type.Elem())
+		case units[f.Type] != "" && f.Tag.Get("unit") != units[f.Type]:
+			t.Errorf("%s.%s: unit %q, want %q", kind, key, f.Tag.Get("unit"), units[f.Type])
+		case f.Type.Kind() == reflect.Float64 && !slices.Contains([]string{"share", "rate", "factor"}, f.Tag.Get("unit")):
+			t.Errorf("%s.%s: unit %q", kind, key, f.Tag.Get("unit"))
+		case f.Type.Kind() == reflect.String && f.Tag.Get("enum") == "":
+			t.Errorf("%s.%s: words without a list of them", kind, key)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	tests := []struct {
+		config Config
+		want   string
+	}{
+		{breakerOf(func(b *Breaker) { b.MinCalls = 30 }), "min_calls: min_calls 30 is above window 20: it could never open (min_calls: 20, or window: 30)"},
+		{breakerOf(func(b *Breaker) { b.Window.Calls, b.MinCalls = 5, 5 }), ""},
+		{breakerOf(func(b *Breaker) { b.Window, b.MinCalls = Window{Span: s}, 100 }), ""},
+		{breakerOf(func(b *Breaker) { b.Consecutive = 5 }), ""},
+		{breakerOf(func(b *Breaker) { b.Consecutive, b.Ratio = 5, 0.4 }), "consecutive: consecutive and ratio, window or min_calls are two rules (keep consecutive, or drop it for ratio)"},
+		{breakerOf(func(b *Breaker) { b.Ramp = &Ramp{From: 0.1} }), "ramp.over: a ramp needs a length (over: 30s)"},
+		{breakerOf(func(b *Breaker) {
+			b.Verdicts = map[string]string{"server_error": "alive", "connect_error": "neutral", "timeout": "success"}
+		}), "warning: verdicts: no outcome is a failure: it can never open (verdicts: {timeout: failure})"},
+		{&Bulkhead{Permits: 2, Queue: 10}, "warning: queue: queue 10 is never used: with max_wait 0s nobody waits (max_wait: 250ms, or drop queue)"},
+		{&Bulkhead{Permits: 2, MaxWait: s}, "warning: max_wait: max_wait is never used: with queue 0 nobody waits (queue: unbounded, or drop max_wait)"},
+		{&Bulkhead{Permits: 2, MaxWait: s, Queue: 10}, ""},
+		{retryOf(3, &ExponentialBackoff{Base: s, Factor: 2, Max: ms}), "backoff.max: max 1ms is below base 1s (raise max or lower base)"},
+		{retryOf(3, &NoBackoff{}, func(c *Retry) { c.Jitter = JitterFull }), "warning: jitter: jitter full does nothing without a backoff (backoff: {exponential: {base: 100ms, max: 2s}})"},
+		{fallbackOf(func(c *Fallback) { c.Hit, c.Size = 0.5, 5 }), "warning: hit: hit is only for serve: cached (drop it, or serve: cached); warning: size: size is only for serve: queue (drop it, or serve: queue)"},
+		{fallbackOf(func(c *Fallback) { c.Serve, c.MaxAge, c.Drain = ServeQueue, s, 3 }), "warning: max_age: max_age is only for serve: cached (drop it, or serve: cached)"},
+	}
+	for _, tt := range tests {
+		if got := problems(tt.config.Validate()); got != tt.want {
+			t.Errorf("%s:\n got %s\nwant %s", tt.config.Text(), got, tt.want)
+		}
+	}
+}
+
+func problems(list []spec.Problem) string {
+	var out []string
+	for _, p := range list {
+		text := fmt.Sprintf("%s: %s (%s)", p.Field, p.Text, p.Hint)
+		if p.Warning {
+			text = "warning: " + text
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "; ")
+}
+
+func TestTextIsTheSettingsOnOneLine(t *testing.T) {
+	tests := []struct {
+		config Config
+		want   string
+	}{
+		{newBreaker(), "50% of 20, min_calls 5, cooldown 30s"},
+		{breakerOf(threeInARow), "3 in a row, cooldown 30s"},
+		{breakerOf(func(b *Breaker) {
+			b.Window, b.Cooldown, b.Probes, b.Lease = Window{Span: time.Minute}, 90*s, 3, 10*s
+			b.Ramp, b.Record = &Ramp{From: 0.1, Over: 30 * s}, RecordAttempt
+			b.Verdicts = map[string]string{"timeout": "neutral", "client_error": "failure"}
+		}), "50% of 1m, min_calls 5, cooldown 1m30s, 3 probes, lease 10s, ramp from 10% over 30s, counts attempts, client_error is failure, timeout is neutral"},
+		{&Bulkhead{Permits: 20, MaxWait: 250 * ms, Queue: -1}, "20 permits, wait 250ms"},
+		{&Bulkhead{Permits: 1, MaxWait: -1, Queue: 7}, "1 permit, wait forever, queue 7"},
+		{&Bulkhead{Permits: 3, Queue: -1}, "3 permits"},
+		{&Timeout{After: 2 * time.Hour}, "2h"},
+		{newRetry(), "3 attempts, no backoff"},
+		{retryOf(1, &NoBackoff{}), "1 attempt"},
+		{retryOf(4, &ExponentialBackoff{Base: 100 * ms, Factor: 2, Max: 2 * s}, func(c *Retry) { c.Jitter = JitterFull }, on("timeout")), "4 attempts, backoff 100ms x2 up to 2s, full jitter, on timeout"},
+		{retryOf(2, &ConstantBackoff{Wait: s}), "2 attempts, backoff 1s"},
+		{newFallback(), "degraded"},
+		{fallbackOf(func(c *Fallback) { c.Serve, c.Hit, c.MaxAge, c.Latency = ServeCached, 0.9, 10*time.Minute, 36*ms }), "cached, hit 90%, max_age 10m, takes 36ms"},
+		{fallbackOf(func(c *Fallback) { c.Serve = ServeQueue }), "queue of 1000, drained at 10/s"},
+	}
+	for _, tt := range tests {
+		if got := tt.config.Text(); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}
+
+// What the simulator asks a breaker for its figures.
+func TestBreakerAnswersForItsFigures(t *testing.T) {
+	tests := []struct {
+		config *Breaker
+		want   string
+	}{
+		{newBreaker().(*Breaker), "0.5 of 20, dwell 30s, by operation"},
+		{breakerOf(threeInARow), "1 of 3, dwell 30s, by operation"},
+		{breakerOf(func(b *Breaker) {
+			b.Window, b.MinCalls, b.FlapDwell, b.Record = Window{Span: s}, 7, 5*s, RecordAttempt
+		}), "0.5 of 7, dwell 5s, by attempt"},
+	}
+	for _, tt := range tests {
+		how := "operation"
+		if tt.config.RecordsAttempts() {
+			how = "attempt"
+		}
+		if got := fmt.Sprintf("%g of %d, dwell %v, by %s", tt.config.TripRatio(), tt.config.WindowCalls(), tt.config.Dwell(), how); got != tt.want {
+			t.Errorf("got %s, want %s", got, tt.want)
+		}
+	}
+	b := breakerOf(func(b *Breaker) { b.Verdicts = map[string]string{"client_error": "failure"} })
+	if !b.CountsAsFailure(call.ClientError) || !b.CountsAsFailure(call.Timeout) || b.CountsAsFailure(call.Rejected) {
+		t.Error("CountsAsFailure does not follow the verdicts")
+	}
+}
+
+func TestKindsAreRegisteredUnderTheNamesOfTheFile(t *testing.T) {
+	for _, kind := range strings.Fields("breaker bulkhead timeout retry fallback") {
+		if Layers[kind] == nil {
+			t.Errorf("no layer %s", kind)
+		}
+	}
+	for _, kind := range strings.Fields("none constant exponential") {
+		if Backoffs[kind] == nil {
+			t.Errorf("no backoff %s", kind)
+		}
+	}
+}
