@@ -22,7 +22,7 @@ type Breaker struct {
 	Lease       time.Duration     `yaml:"lease" unit:"duration" min:"0s" default:"cooldown" help:"a probe that has not reported by then gives its slot back"`
 	Ramp        *Ramp             `yaml:"ramp" help:"share of the calls admitted after closing"`
 	Record      string            `yaml:"record" enum:"operation,attempt" help:"counts what returns through it, or every attempt that a retry inside it makes"`
-	Verdicts    map[string]string `yaml:"verdicts" keys:"ok,client_error,server_error,throttled,connect_error,timeout,cancelled,rejected" enum:"success,failure,alive,neutral" help:"what an outcome means to it"`
+	Verdicts    map[string]string `yaml:"verdicts" keys:"ok,client_error,server_error,throttled,connect_error,timeout,cancelled,rejected,degraded" enum:"success,failure,alive,neutral" help:"what an outcome means to it"`
 	FlapDwell   time.Duration     `yaml:"flap_dwell" unit:"duration" min:"0s" default:"cooldown" help:"a closed spell shorter than this between two opens is a flap"`
 }
 

@@ -311,13 +311,13 @@ func TestRandomStacksKeepTheContract(t *testing.T) {
 		}
 	}
 	meddles := 0
-	for seed := range uint64(3000) {
+	for seed := range uint64(2000) {
 		w := newWorld(t, seed)
 		w.run()
 		w.check()
 		meddles += w.meddles
 	}
-	if meddles < 3000 {
+	if meddles < 2000 {
 		t.Errorf("the work meddled only %d times", meddles)
 	}
 }

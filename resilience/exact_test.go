@@ -111,7 +111,7 @@ func TestBreakerMeetsItsExactChain(t *testing.T) {
 		rand.Key(11, dist.Hash(r.ID))
 		var s sample
 		const never = 1 << 30
-		limit, runs := never, 20000
+		limit, runs := never, 8000
 		switch r.Metric {
 		case "P(open within calls)":
 			limit = r.Params.Calls
@@ -166,7 +166,7 @@ func openWithin20(r reference) (p float64) {
 func hazard(t *testing.T, r reference, rand *dist.Rand) {
 	const warm, window = 200, 400
 	calls, opens := 0, 0
-	for range 20000 {
+	for range 12000 {
 		m := machineOf(r)
 		if _, ok := callsToOpen(m, r.Params.P, warm, rand); ok {
 			continue

@@ -28,8 +28,14 @@ const (
 	ServeQueue    = "queue"
 )
 
+// Defaults of serve: queue.
+const (
+	defaultQueueSize = 1000
+	defaultDrain     = 10 // per second
+)
+
 func newFallback() Config {
-	return &Fallback{Serve: ServeDegraded, Hit: 1, Size: 1000, Drain: 10}
+	return &Fallback{Serve: ServeDegraded, Hit: 1, Size: defaultQueueSize, Drain: defaultDrain}
 }
 
 var _ Config = (*Fallback)(nil)
@@ -49,10 +55,10 @@ func (c *Fallback) Validate() []spec.Problem {
 		}
 	}
 	if c.Serve != ServeQueue {
-		if c.Size != 1000 {
+		if c.Size != defaultQueueSize {
 			unused("size", ServeQueue)
 		}
-		if c.Drain != 10 {
+		if c.Drain != defaultDrain {
 			unused("drain", ServeQueue)
 		}
 	}

@@ -84,7 +84,7 @@ func occ(clients int, pause func(c *occClient) time.Duration, r *rand.Rand) (wri
 }
 
 func TestPublishedContentionIsReproduced(t *testing.T) {
-	const runs = 500
+	const runs = 300
 	type pair struct{ writes, took sample }
 	results := map[string]*pair{}
 	for _, r := range references(t, "give-10") {
