@@ -93,19 +93,33 @@ func (s *sample) add(x float64) {
 
 func (s *sample) mean() float64 { return s.sum / float64(s.n) }
 
+// scores are the |z| of several figures.
+type scores struct{ sample }
+
 // within checks |z| < 4 and prints the interval.
-func within(t *testing.T, r reference, got, se float64) {
+func (all *scores) within(t *testing.T, r reference, got, se float64) {
 	t.Helper()
 	z := (got - r.Value) / se
 	t.Logf("%s: %.6g ± %.2g, reference %.6g, z %+.2f", r.ID, got, 4*se, r.Value, z)
+	all.add(math.Abs(z))
 	if !(math.Abs(z) < 4) {
 		t.Errorf("%s, %s: %.6g ± %.2g (4 se), reference %.6g, z %+.2f", r.ID, r.Metric, got, 4*se, r.Value, z)
+	}
+}
+
+// settle checks the mean |z|: figures that are all a little off are off.
+func (all *scores) settle(t *testing.T) {
+	t.Helper()
+	if m := all.mean(); !(m < 1.5) {
+		t.Errorf("mean |z| of %d figures: %.2f, want below 1.5", all.n, m)
 	}
 }
 
 // The exact chains of breakers over independent failures: runs of failures
 // (give-05) and ratio windows (give-06).
 func TestBreakerMeetsItsExactChain(t *testing.T) {
+	var all scores
+	defer all.settle(t)
 	for _, r := range append(references(t, "give-05"), references(t, "give-06")...) {
 		var rand dist.Rand
 		rand.Key(11, dist.Hash(r.ID))
@@ -121,7 +135,9 @@ func TestBreakerMeetsItsExactChain(t *testing.T) {
 				t.Errorf("%s over all 2^20 histories: %.16g, want %.16g", r.ID, got, r.Value)
 			}
 		case "false opens per call once the window is full (limit)":
-			hazard(t, r, &rand)
+			opens, calls := hazard(r, &rand)
+			rate := opens / calls
+			all.within(t, r, rate, rate/math.Sqrt(opens))
 			continue
 		}
 		for range runs {
@@ -137,7 +153,7 @@ func TestBreakerMeetsItsExactChain(t *testing.T) {
 		}
 		// At least one run in all: a figure next to 1 has next to no deviation.
 		se := max(r.Sigma/math.Sqrt(float64(s.n)), 1/float64(s.n))
-		within(t, r, s.mean(), se)
+		all.within(t, r, s.mean(), se)
 	}
 }
 
@@ -162,21 +178,19 @@ func openWithin20(r reference) (p float64) {
 }
 
 // hazard measures the chance of opening per call, long after the start: over
-// machines that did not open in their first calls, opens over calls.
-func hazard(t *testing.T, r reference, rand *dist.Rand) {
+// machines that did not open in their first calls, opens and calls.
+func hazard(r reference, rand *dist.Rand) (opens, calls float64) {
 	const warm, window = 200, 400
-	calls, opens := 0, 0
 	for range 12000 {
 		m := machineOf(r)
 		if _, ok := callsToOpen(m, r.Params.P, warm, rand); ok {
 			continue
 		}
 		n, ok := callsToOpen(m, r.Params.P, window, rand)
-		calls += n
+		calls += float64(n)
 		if ok {
 			opens++
 		}
 	}
-	got := float64(opens) / float64(calls)
-	within(t, r, got, got/math.Sqrt(float64(opens)))
+	return opens, calls
 }

@@ -87,6 +87,8 @@ func TestPublishedContentionIsReproduced(t *testing.T) {
 	const runs = 300
 	type pair struct{ writes, took sample }
 	results := map[string]*pair{}
+	var all scores
+	defer all.settle(t)
 	for _, r := range references(t, "give-10") {
 		kind := r.Params.Backoff
 		if results[kind] == nil {
@@ -106,7 +108,7 @@ func TestPublishedContentionIsReproduced(t *testing.T) {
 			got = results[kind].took
 		}
 		// Both sides are simulated, so both errors count.
-		within(t, r, got.mean(), math.Hypot(r.Sigma/math.Sqrt(runs), r.SE))
+		all.within(t, r, got.mean(), math.Hypot(r.Sigma/math.Sqrt(runs), r.SE))
 	}
 }
 
