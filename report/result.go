@@ -26,10 +26,13 @@ type Tool struct {
 
 // Scenario is what was simulated.
 type Scenario struct {
-	Name      string          `json:"name"`
-	Title     string          `json:"title,omitempty"`
-	About     string          `json:"about,omitempty"`
-	Source    string          `json:"source"` // the word or file given on the command line
+	Name   string `json:"name"`
+	Title  string `json:"title,omitempty"`
+	About  string `json:"about,omitempty"`
+	Source string `json:"source"` // the word or file given on the command line
+	// Args are the further words that shaped the run ("--set", "seed=7"), so that
+	// the line that reproduces it is whole.
+	Args      []string        `json:"args,omitempty"`
 	Digest    string          `json:"digest"` // 12 hex digits over the effective scenario
 	Effective json.RawMessage `json:"effective"`
 	// EffectiveYAML is the same with every default marked, for the page.
@@ -191,7 +194,8 @@ type Expectation struct {
 	Of    int      `json:"of,omitempty"`
 	Low   *float64 `json:"low,omitempty"` // Wilson interval of the share of seeds
 	High  *float64 `json:"high,omitempty"`
-	Worst uint64   `json:"worst,omitempty"` // the seed that missed it most
+	// Worst is the seed that missed it most; nil when none did.
+	Worst *uint64 `json:"worst,omitempty"`
 }
 
 // Finding is one diagnosis: what, why, what to change.

@@ -1,0 +1,269 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"blastradius/sim/spec"
+)
+
+// FormatFigure writes a figure of the catalogue for people: one figure looks
+// the same in every format.
+func FormatFigure(metric string, unit spec.Unit, v float64) string {
+	switch unit {
+	case spec.Share:
+		return FormatShare(v)
+	case spec.Seconds:
+		if strings.Contains(metric, "latency_") || strings.Contains(metric, "wait_") {
+			return FormatDuration(v)
+		}
+		return FormatSpan(v)
+	case spec.PerSec:
+		return FormatRate(v)
+	case spec.PerHour:
+		return number(v) + "/h"
+	case spec.Ratio:
+		return number(v)
+	}
+	return FormatLevel(v)
+}
+
+// noFigure stands where there is no figure and no better word.
+const noFigure = "–"
+
+// FormatShare writes 0…1 as a percentage with one decimal, and with up to four
+// where one would say none or all of what is neither: 0.9996 is 99.96%, not
+// 100.0%, and 0.0004 is 0.04%.
+func FormatShare(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return noFigure
+	case v < 0:
+		return "-" + FormatShare(-v)
+	case v == 0:
+		return "0.0%"
+	case v == 1:
+		return "100.0%"
+	case v > 100:
+		return number(v*100) + "%"
+	}
+	percent := v * 100
+	for decimals := 1; decimals <= 4; decimals++ {
+		text := strconv.FormatFloat(percent, 'f', decimals, 64)
+		if r, _ := strconv.ParseFloat(text, 64); r != 0 && r != 100 {
+			return text + "%"
+		}
+	}
+	switch {
+	case percent < 50:
+		return "<0.0001%"
+	case percent < 100:
+		return ">99.9999%"
+	}
+	return "100.0001%"
+}
+
+// wholePercents writes shares of one whole as integers that add up to 100
+// (largest remainder): 0/90/10. "<1" and ">99" stand for what would otherwise
+// round to none or all.
+func wholePercents(shares ...float64) []string {
+	floors, used := make([]int, len(shares)), 0
+	rest := make([]float64, len(shares))
+	for i, s := range shares {
+		p := 100 * min(1, max(0, s))
+		// A share computed as 1 - a - b misses an integer by a few bits.
+		if r := math.Round(p); math.Abs(p-r) < 1e-9 {
+			p = r
+		}
+		floors[i] = int(p)
+		rest[i] = p - math.Floor(p)
+		used += floors[i]
+	}
+	for ; used < 100; used++ {
+		best := -1
+		for i := range rest {
+			if rest[i] > 0 && (best < 0 || rest[i] > rest[best]) {
+				best = i
+			}
+		}
+		if best < 0 {
+			break
+		}
+		floors[best]++
+		rest[best] = 0
+	}
+	out := make([]string, len(shares))
+	for i, s := range shares {
+		switch {
+		case floors[i] == 0 && s > 1e-11:
+			out[i] = "<1"
+		case floors[i] == 100 && s < 1-1e-11:
+			out[i] = ">99"
+		default:
+			out[i] = strconv.Itoa(floors[i])
+		}
+	}
+	return out
+}
+
+// FormatDuration writes a measured time with about three digits: 850µs, 1.2ms,
+// 50ms, 1.07s, 12.3s, 3m00s, 1h05m.
+func FormatDuration(seconds float64) string {
+	decimals := func(v float64, n int, unit string) string { return strconv.FormatFloat(v, 'f', n, 64) + unit }
+	switch s := seconds; {
+	case math.IsNaN(s):
+		return noFigure
+	case s < 0:
+		return "-" + FormatDuration(-s)
+	case s == 0:
+		return "0ms"
+	case s < 999.5e-9:
+		return decimals(s*1e9, 0, "ns")
+	case s < 999.5e-6:
+		return decimals(s*1e6, 0, "µs")
+	case s < 9.95e-3:
+		return decimals(s*1e3, 1, "ms")
+	case s < 0.9995:
+		return decimals(s*1e3, 0, "ms")
+	case s < 9.995:
+		return decimals(s, 2, "s")
+	case s < 59.95:
+		return decimals(s, 1, "s")
+	}
+	return clock(seconds)
+}
+
+// FormatSpan writes a stretch of the run (detection, recovery, time open) to a
+// tenth of a second: 0.0s, 45ms, 1.6s, 3m00s.
+func FormatSpan(seconds float64) string {
+	switch s := seconds; {
+	case s < 0:
+		return "-" + FormatSpan(-s)
+	case s == 0:
+		return "0.0s"
+	case s >= 0.9995 && s < 59.95:
+		return strconv.FormatFloat(s, 'f', 1, 64) + "s"
+	}
+	return FormatDuration(seconds)
+}
+
+// clock writes from a minute up: 3m00s to the second, 1h05m to the minute.
+func clock(s float64) string {
+	two := func(n int64) string { return strconv.FormatInt(100+n, 10)[1:] }
+	if s < 3599.5 {
+		n := int64(math.Round(s))
+		return strconv.FormatInt(n/60, 10) + "m" + two(n%60) + "s"
+	}
+	if s > 1e9 {
+		return number(s/3600) + "h"
+	}
+	n := int64(math.Round(s / 60))
+	return thousands(n/60) + "h" + two(n%60) + "m"
+}
+
+// FormatSetting writes a time as a file has it: 8s, 1.5s, 250ms, 3m, 1h30m. One
+// that is not round (a mean) is rounded like a measured one.
+func FormatSetting(seconds float64) string {
+	if math.IsNaN(seconds) || math.Abs(seconds) > 9e9 {
+		return FormatDuration(seconds)
+	}
+	text := time.Duration(math.Round(seconds * 1e9)).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	if len(text) > 7 {
+		return FormatDuration(seconds)
+	}
+	return text
+}
+
+// FormatCount writes a whole number with separators of thousands, from ten
+// millions up with three digits: 14,378, 12.3M.
+func FormatCount(v float64) string {
+	if math.IsNaN(v) {
+		return noFigure
+	}
+	if math.Abs(v) < 1e7 {
+		return thousands(int64(math.Round(v)))
+	}
+	return number(v)
+}
+
+// FormatLevel writes a count or the mean of one: below ten with a decimal
+// where there is one, 0.3, 6.2, 289.
+func FormatLevel(v float64) string {
+	a := math.Abs(v)
+	if math.IsNaN(v) || v == math.Trunc(v) || a >= 9.95 {
+		return FormatCount(v)
+	}
+	if a < 0.05 {
+		if a < 1e-4 {
+			return strconv.FormatFloat(v, 'e', 0, 64)
+		}
+		return strconv.FormatFloat(v, 'g', 1, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 1, 64)
+}
+
+// FormatRate writes a rate per second: 200/s, 33.3/s.
+func FormatRate(v float64) string { return number(v) + "/s" }
+
+// number writes three digits without trailing zeros: 0.25, 33.3, 1,234, 12.3M.
+func number(v float64) string {
+	a := math.Abs(v)
+	switch {
+	case math.IsNaN(v):
+		return noFigure
+	case a != 0 && a < 1e-4, a >= 999.5e12:
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	case a >= 999.5e9:
+		return scaled(v/1e12, "T")
+	case a >= 999.5e6:
+		return scaled(v/1e9, "G")
+	case a >= 1e7:
+		return scaled(v/1e6, "M")
+	case a >= 99.95:
+		return thousands(int64(math.Round(v)))
+	}
+	return scaled(v, "")
+}
+
+// scaled writes a number below 1000 with three digits and a suffix.
+func scaled(v float64, suffix string) string {
+	a, decimals := math.Abs(v), 2
+	switch {
+	case a >= 99.95:
+		decimals = 0
+	case a >= 9.995:
+		decimals = 1
+	case a < 0.001:
+		decimals = 6
+	case a < 0.0995:
+		decimals = 4
+	}
+	text := strconv.FormatFloat(v, 'f', decimals, 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	if text == "-0" {
+		text = "0"
+	}
+	return text + suffix
+}
+
+func thousands(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, text = "-", text[1:]
+	}
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return sign + text
+}
