@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"blastradius/sim/call"
+	"blastradius/sim/des"
 )
 
 var down = step{class: call.ServerError}
@@ -18,16 +19,21 @@ func TestBreakerRefusesAndTells(t *testing.T) {
 	for _, at := range []time.Duration{0, 1 * s, 2 * s, 3 * s, 32 * s, 32*s + 10*ms, 33 * s} {
 		r.call(at, 0)
 	}
-	r.run(100 * s)
+	for _, tt := range []struct {
+		until time.Duration
+		state int64
+	}{{2 * s, 0}, {3 * s, 2}, {32*s + ms, 1}, {100 * s, 0}} {
+		r.run(tt.until)
+		if n := r.layers[0].(*breakerLayer).state.N(); n != tt.state {
+			t.Errorf("the state gauge shows %d just before %v, want %d", n, tt.until, tt.state)
+		}
+	}
 	want := "server_error at 0s, server_error at 1s, server_error at 2s, breaker_open at 3s, ok at 32.02s, breaker_open at 32.01s, ok at 33.02s"
 	if got := strings.Join(r.got(), ", "); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	if got, want := strings.Join(r.states, ", "), "2s closed>open, 32s open>half-open, 32.02s half-open>closed"; got != want {
 		t.Errorf("transitions %s, want %s", got, want)
-	}
-	if n := r.layers[0].(*breakerLayer).state.N(); n != 0 {
-		t.Errorf("state gauge %d", n)
 	}
 }
 
@@ -305,5 +311,13 @@ func TestRetryReportsEveryAttempt(t *testing.T) {
 	r.run(s)
 	if got, want := fmt.Sprint(heard.heard), "[server_error timeout ok]"; got != want {
 		t.Errorf("heard %s, want %s", got, want)
+	}
+
+	// One that does not count attempts leaves that to the retry further inside.
+	silent := &sink{}
+	c := &caller{k: r.k, call: call.Call{Deadline: call.NoDeadline, Sink: silent}}
+	c.start(newRetry().Layer(Env{Sched: r.k, Meter: des.NullMeter{}, Source: "x"})(r.work))
+	if len(silent.heard) != 0 {
+		t.Errorf("heard %v", silent.heard)
 	}
 }

@@ -230,6 +230,16 @@ func TestRampAdmitsAGrowingShareEvenly(t *testing.T) {
 			t.Fatalf("call %d of the start: admitted %v", i, got)
 		}
 	}
+	// A ramp that starts again owes nothing from before.
+	for range 5 {
+		thin.admit(100 * s)
+	}
+	thin.begin(100 * s)
+	for i := 1; i <= 10; i++ {
+		if got := thin.admit(100 * s); got != (i == 10) {
+			t.Fatalf("call %d after starting again: admitted %v", i, got)
+		}
+	}
 	// Over the whole ramp the share is the mean of 10 % and 100 %, and no second
 	// strays from the line by more than a call.
 	thin.begin(100 * s)

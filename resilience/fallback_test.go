@@ -75,6 +75,8 @@ func TestFallbackTable(t *testing.T) {
 			"degraded at 46ms", "served 1, degraded 1, queued 0, lost 0, misses 0", "[0s]"},
 		{"also after a failure within Start", fallbackOf(func(c *Fallback) { c.Latency = 36 * ms }), []step{down}, []time.Duration{0}, 0,
 			"degraded at 36ms", "served 1, degraded 1, queued 0, lost 0, misses 0", "[0s]"},
+		{"an answer due exactly at the deadline is in time", fallbackOf(func(c *Fallback) { c.Latency = 36 * ms }), []step{{after: 10 * ms, class: call.ServerError}}, []time.Duration{0}, 46 * ms,
+			"degraded at 46ms", "served 1, degraded 1, queued 0, lost 0, misses 0", "[0s]"},
 		{"at the deadline itself it still answers", newFallback().(*Fallback), []step{{after: 10 * ms, class: call.ServerError}}, []time.Duration{0}, 10 * ms,
 			"degraded at 10ms", "served 1, degraded 1, queued 0, lost 0, misses 0", "[0s]"},
 		{"a caller that leaves while it works was not served", fallbackOf(func(c *Fallback) { c.Latency = 36 * ms }), []step{{after: 10 * ms, class: call.ServerError}}, []time.Duration{0}, 20 * ms,
@@ -104,6 +106,16 @@ func TestFallbackTable(t *testing.T) {
 			}
 			if got := fmt.Sprint(ages); got != tt.ages {
 				t.Errorf("ages %s, want %s", got, tt.ages)
+			}
+			served, oldest := int64(0), time.Duration(0)
+			for _, c := range r.callers {
+				if c.out.Age > 0 {
+					served++
+				}
+				oldest = max(oldest, c.out.Age)
+			}
+			if h := r.layers[0].(*fallbackLayer).ages.Take(); h.Count() != served || h.Max() != oldest {
+				t.Errorf("figures: %d cached answers, the oldest %v; served %d, %v", h.Count(), h.Max(), served, oldest)
 			}
 			if r.k.Live() != 0 {
 				t.Errorf("%d timers left", r.k.Live())
@@ -175,7 +187,7 @@ func TestDrainQueueIsDrainedAtItsRate(t *testing.T) {
 			}
 		}
 	}
-	for perSec, want := range map[float64]time.Duration{1e-12: longestPause, 3: 333333333, 1e9: 1, 1e30: 1} {
+	for perSec, want := range map[float64]time.Duration{1e-12: longestPause, 3: 333333333, 6e8: 2, 1e9: 1, 1e30: 1} {
 		if got := newDrainQueue(1, perSec).gap; got != want {
 			t.Errorf("%g/s: a write every %v, want %v", perSec, got, want)
 		}
