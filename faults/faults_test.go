@@ -126,6 +126,19 @@ func TestSlowDrawsItsLatency(t *testing.T) {
 	}
 }
 
+// A fault that needs no draw takes none, so that a latency's draw is the same
+// under down, under an error at 100 %, and under slow.
+func TestAnErrorAtFullRateDrawsNothing(t *testing.T) {
+	latency := &dist.Exponential{MeanLatency: sec}
+	fine := call.Reply{Latency: 50 * ms}
+	want := apply(fine, 5, &Slow{Latency: latency}).Latency
+	for _, k := range []Config{&Down{Latency: latency}, &Error{Class: "server_error", Rate: 1, Latency: latency}} {
+		if got := apply(fine, 5, k).Latency; got != want || want == 0 {
+			t.Errorf("%s: %v, want %v", k.Text(), got, want)
+		}
+	}
+}
+
 func TestMeanLatencyAndText(t *testing.T) {
 	for _, c := range []struct {
 		kind Config

@@ -92,9 +92,49 @@ func TestEvenDoesNotDriftInCenturies(t *testing.T) {
 	if at, ok := c.Next(0, nil); !ok || at != 9e9*sec+333333333 {
 		t.Errorf("got %d ns, %v, want %d", at, ok, 9e9*sec+333333333)
 	}
-	c.n = math.MaxUint64
-	if at, ok := c.Next(0, nil); ok {
-		t.Errorf("an arrival at %v, beyond the longest Duration", at)
+	for _, c := range []*clockwork{
+		{n: math.MaxUint64, count: 3, period: 1e9},
+		{n: 1e10, count: 1, period: 1e9}, // above the longest Duration, within 64 bits
+		{n: 2e10, count: 1, period: 1e9}, // beyond them
+	} {
+		if at, ok := c.Next(0, nil); ok {
+			t.Errorf("%+v: an arrival at %v, beyond the longest Duration", c, at)
+		}
+	}
+}
+
+// A rate per minute is a rounded number per second, and whole again a minute.
+func TestEvenRatesPerMinuteAndHourAreWhole(t *testing.T) {
+	for n := 1; n < 5000; n++ {
+		for _, seconds := range []int{60, 3600} {
+			c := newClockwork(float64(n) / float64(seconds))
+			if c == nil || c.count*uint64(seconds)*1e9 != uint64(n)*c.period {
+				t.Fatalf("%d per %d s: %+v", n, seconds, c)
+			}
+		}
+	}
+	if c := newClockwork(math.Pi); c != nil {
+		t.Errorf("pi is %d in %d ns", c.count, c.period)
+	}
+}
+
+func TestAPauseBeginsOnTime(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		steps []Step
+		want  []time.Duration // the arrivals around the pause
+	}{
+		// 23/60·300 is a digit above 115 in floats: the 116th is due when the pause
+		// begins, not just before.
+		{"rounded count", []Step{{23.0 / 60, 300 * sec}, {0, 60 * sec}, {1, sec}}, []time.Duration{297391304348, 360 * sec}},
+		// Due 2/3 s after the start, a third of a nanosecond before the pause.
+		{"rounded instant", []Step{{1.5, 666666667}, {0, sec}, {1, sec}}, []time.Duration{0, 666666666, 2666666666}},
+	} {
+		times := first(&Steps{Process: Even, Steps: c.steps}, 1, 200)
+		i := slices.Index(times, c.want[0])
+		if i < 0 || !slices.Equal(times[i:i+2], c.want[:2]) {
+			t.Errorf("%s: %d around arrival %d, want %d", c.name, times[max(0, i):max(0, i)+3], i, c.want)
+		}
 	}
 }
 
@@ -231,6 +271,20 @@ func TestRateMeanAndPeakAgree(t *testing.T) {
 				t.Errorf("%s %v: peak %.9g, largest rate seen %.9g", name, w, got, high)
 			}
 		}
+	}
+}
+
+func TestFiguresAtTheEdges(t *testing.T) {
+	// 0.1 plus its slope times 3 s is a digit above 0.3.
+	if got := (&Ramp{From: 0.1, To: 0.3, Over: 3 * sec}).Peak(0, time.Minute); got != 0.3 {
+		t.Errorf("peak of a ramp to 0.3/s is %v", got)
+	}
+	if got := (&PoissonRate{Rate: 80}).Mean(-5*sec, sec); got != 80 {
+		t.Errorf("%g arrivals before the start", got-80)
+	}
+	c := &Steps{Process: Even, Steps: []Step{{1e-9, forEver - 1}, {1e-9, forEver - 1}, {1, forEver - 1}}}
+	if got := len(first(c, 1, 100)); got != 10 { // at 0, 1e9 s, …, 9e9 s
+		t.Errorf("%d arrivals of 9.2 in 292 years", got)
 	}
 }
 

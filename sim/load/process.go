@@ -81,11 +81,12 @@ type clockwork struct {
 }
 
 // newClockwork is nil for a rate that is no whole number per second, minute or
-// hour. A rate of 10/min is a rounded number per second; times 60 it is 10
-// again.
+// hour. A rate of 31/min is a rounded number per second: the whole number is the
+// one that gives the same when divided by 60.
 func newClockwork(rate float64) *clockwork {
 	for _, seconds := range []uint64{1, 60, 3600} {
-		if n := rate * float64(seconds); n >= 1 && n < 1<<53 && n == math.Trunc(n) {
+		n := math.Round(rate * float64(seconds))
+		if n >= 1 && n < 1<<53 && n/float64(seconds) == rate {
 			return &clockwork{count: uint64(n), period: seconds * 1e9}
 		}
 	}
