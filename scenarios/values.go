@@ -1,0 +1,376 @@
+package scenarios
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"blastradius/resilience"
+	"blastradius/sim/dist"
+)
+
+var (
+	typeDuration = reflect.TypeFor[time.Duration]()
+	typeWindow   = reflect.TypeFor[resilience.Window]()
+)
+
+// value decodes one field.
+func (d *decoder) value(path string, n *yaml.Node, v reflect.Value, f field) {
+	n = d.resolve(n)
+	if v.CanAddr() {
+		if c, ok := v.Addr().Interface().(custom); ok {
+			c.decode(d, path, n)
+			return
+		}
+	}
+	switch {
+	case v.Type() == typeWindow:
+		d.window(n, v, f)
+	case v.Type() == typeDuration:
+		if x, ok := d.duration(n, f); ok {
+			v.SetInt(int64(x))
+		}
+	case v.Kind() == reflect.Interface:
+		fam := families[v.Type()]
+		if k := d.kind(path, n, fam); k != nil {
+			v.Set(reflect.ValueOf(k))
+		}
+	case v.Kind() == reflect.Float64:
+		if x, ok := d.float(n, f); ok {
+			v.SetFloat(x)
+		}
+	case v.Kind() == reflect.Int:
+		if x, ok := d.count(n, f); ok {
+			v.SetInt(int64(x))
+		}
+	case v.Kind() == reflect.Uint64:
+		d.seed(n, v)
+	case v.Kind() == reflect.Bool:
+		d.flag(n, v)
+	case v.Kind() == reflect.String:
+		d.text(path, n, v, f)
+	case v.Kind() == reflect.Pointer:
+		p := reflect.New(v.Type().Elem())
+		if x, ok := p.Interface().(defaulter); ok {
+			x.SetDefaults()
+		}
+		d.body(path, last(path), n, p.Interface())
+		v.Set(p)
+	case v.Kind() == reflect.Struct:
+		d.structure(path, n, v)
+	case v.Kind() == reflect.Map:
+		d.wordMap(path, n, v, f)
+	case v.Kind() == reflect.Slice && f.named:
+		d.namedList(path, n, v)
+	case v.Kind() == reflect.Slice:
+		d.list(path, n, v, f)
+	default:
+		panic("scenarios: no decoder for " + v.Type().String())
+	}
+}
+
+func (d *decoder) scalar(n *yaml.Node, what string) (string, bool) {
+	if n.Kind != yaml.ScalarNode || isNull(n) {
+		d.report(n, fmt.Sprintf("%s is wanted here, not %s", what, form(n)), "")
+		return "", false
+	}
+	return n.Value, true
+}
+
+func (d *decoder) reportValue(n *yaml.Node, err error) {
+	hint := ""
+	if u, ok := err.(*unitError); ok {
+		hint = u.hint
+	}
+	d.report(n, err.Error(), hint)
+}
+
+func (d *decoder) duration(n *yaml.Node, f field) (time.Duration, bool) {
+	s, ok := d.scalar(n, "a duration")
+	if !ok {
+		return 0, false
+	}
+	switch {
+	case f.forever && s == "forever":
+		return -1, true
+	case f.none && s == "none":
+		return 0, true
+	}
+	x, err := ParseDuration(s)
+	if err != nil {
+		d.reportValue(n, err)
+		return 0, false
+	}
+	return x, d.inRange(n, f, float64(x), func(s string) float64 { b, _ := time.ParseDuration(s); return float64(b) })
+}
+
+// inRange holds a value against the field's bounds.
+func (d *decoder) inRange(n *yaml.Node, f field, x float64, parse func(string) float64) bool {
+	name := f.key
+	if f.min != "" {
+		if b := parse(f.min); x < b || f.openMin && x == b {
+			switch {
+			case f.openMin:
+				d.report(n, fmt.Sprintf("%s must be above %s, not %s", name, f.min, n.Value), "")
+			case x < 0 && b == 0:
+				d.report(n, fmt.Sprintf("%s cannot be negative", name), "")
+			default:
+				d.report(n, fmt.Sprintf("%s must be at least %s, not %s", name, f.min, n.Value), "")
+			}
+			return false
+		}
+	}
+	if f.max != "" {
+		if b := parse(f.max); x > b || f.openMax && x == b {
+			d.report(n, fmt.Sprintf("%s can be at most %s, not %s", name, f.max, n.Value), "")
+			return false
+		}
+	}
+	return true
+}
+
+func (d *decoder) float(n *yaml.Node, f field) (x float64, ok bool) {
+	s, ok := d.scalar(n, map[string]string{"rate": "a rate", "share": "a share", "factor": "a number"}[f.unit])
+	if !ok {
+		return 0, false
+	}
+	var err error
+	switch f.unit {
+	case "rate":
+		x, err = ParseRate(s)
+		ok = err == nil && d.inRange(n, f, x, func(s string) float64 { b, _ := ParseRate(s); return b })
+	case "share":
+		x, err = ParseShare(s)
+		ok = err == nil && d.inRange(n, f, x, func(s string) float64 {
+			b, _ := strconv.ParseFloat(strings.TrimSuffix(s, "%"), 64)
+			return b / 100
+		})
+	default:
+		x, err = strconv.ParseFloat(s, 64)
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			err = bad("e.g. 0.5", "%q is not a number", s)
+		}
+		ok = err == nil && d.inRange(n, f, x, func(s string) float64 { b, _ := strconv.ParseFloat(s, 64); return b })
+	}
+	if err != nil {
+		d.reportValue(n, err)
+	}
+	return x, ok
+}
+
+func (d *decoder) count(n *yaml.Node, f field) (int, bool) {
+	s, ok := d.scalar(n, "a whole number")
+	if !ok {
+		return 0, false
+	}
+	if f.unbounded && s == "unbounded" {
+		return -1, true
+	}
+	x, err := ParseCount(s)
+	if err != nil {
+		d.reportValue(n, err)
+		return 0, false
+	}
+	if x > math.MaxInt32 && f.max == "" {
+		d.report(n, fmt.Sprintf("%s can be at most %d", f.key, math.MaxInt32), "")
+		return 0, false
+	}
+	return x, d.inRange(n, f, float64(x), func(s string) float64 { b, _ := strconv.ParseFloat(s, 64); return b })
+}
+
+func (d *decoder) seed(n *yaml.Node, v reflect.Value) {
+	s, ok := d.scalar(n, "a whole number")
+	if !ok {
+		return
+	}
+	x, err := strconv.ParseUint(strings.ReplaceAll(s, "_", ""), 0, 64)
+	if err != nil {
+		d.report(n, fmt.Sprintf("%q is not a seed", s), "a whole number from 0 to 18446744073709551615")
+		return
+	}
+	v.SetUint(x)
+}
+
+func (d *decoder) flag(n *yaml.Node, v reflect.Value) {
+	switch n.Value {
+	case "true", "yes", "on":
+		v.SetBool(true)
+	case "false", "no", "off":
+		v.SetBool(false)
+	default:
+		d.report(n, fmt.Sprintf("%s is neither true nor false", quoteForm(n)), "true or false")
+	}
+}
+
+// window is a number of calls, or a time.
+func (d *decoder) window(n *yaml.Node, v reflect.Value, f field) {
+	s, ok := d.scalar(n, "a number of calls or a duration")
+	if !ok {
+		return
+	}
+	if x, err := ParseCount(s); err == nil {
+		if x < 1 || x > 1_000_000 {
+			d.report(n, fmt.Sprintf("%s must be from 1 to 1000000 calls, not %d", f.key, x), "")
+			return
+		}
+		v.Set(reflect.ValueOf(resilience.Window{Calls: x}))
+		return
+	}
+	x, err := ParseDuration(s)
+	switch {
+	case err != nil:
+		d.report(n, fmt.Sprintf("%q is neither a number of calls nor a duration", s), "e.g. 20 or 10s")
+	case x <= 0:
+		d.report(n, fmt.Sprintf("%s must be above 0s", f.key), "")
+	default:
+		v.Set(reflect.ValueOf(resilience.Window{Span: x}))
+	}
+}
+
+var nameRule = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
+
+// name checks a name of an endpoint, dependency, arm, phase, pool or layer.
+func (d *decoder) name(n *yaml.Node, what string) bool {
+	if nameRule.MatchString(n.Value) {
+		return true
+	}
+	hint := "lower-case letters, digits, _ and -, a letter first; title: takes anything"
+	if fixed := strings.Trim(regexp.MustCompile(`[^a-z0-9_-]+`).ReplaceAllString(strings.ToLower(n.Value), "-"), "-_0123456789"); nameRule.MatchString(fixed) && fixed != n.Value {
+		hint = fixed + "?"
+	}
+	d.report(n, fmt.Sprintf("%q cannot name %s", n.Value, article(what)), hint)
+	return false
+}
+
+func (d *decoder) text(path string, n *yaml.Node, v reflect.Value, f field) {
+	s, ok := d.scalar(n, "a text")
+	if !ok {
+		return
+	}
+	if len(f.enum) > 0 && !d.oneOf(n, f.key, f.enum) {
+		return
+	}
+	if f.unit == "name" && !d.name(n, nounOf(path)) {
+		return
+	}
+	v.SetString(s)
+}
+
+func nounOf(path string) string {
+	if last(path) == "pool" {
+		return "pool"
+	}
+	return "scenario"
+}
+
+func (d *decoder) oneOf(n *yaml.Node, what string, words []string) bool {
+	if n.Kind == yaml.ScalarNode && slices.Contains(words, n.Value) {
+		return true
+	}
+	hint := "one of " + strings.Join(words, ", ")
+	if near, ok := Nearest(n.Value, words); ok && n.Kind == yaml.ScalarNode {
+		hint = fmt.Sprintf("did you mean %q? one of %s", near, strings.Join(words, ", "))
+	}
+	d.report(n, fmt.Sprintf("%s is no value of %s", quoteForm(n), what), hint)
+	return false
+}
+
+// wordMap decodes a map from word to word.
+func (d *decoder) wordMap(path string, n *yaml.Node, v reflect.Value, f field) {
+	if n.Kind != yaml.MappingNode {
+		d.report(n, fmt.Sprintf("%s takes a map, not %s", f.key, form(n)), fmt.Sprintf("{%s: %s}", f.keys[0], f.enum[0]))
+		return
+	}
+	out := map[string]string{}
+	for _, p := range d.pairs(n) {
+		value := d.resolve(p.value)
+		if d.oneOf(p.key, f.key, f.keys) && d.oneOf(value, p.key.Value, f.enum) {
+			out[p.key.Value] = value.Value
+			d.at[join(path, p.key.Value)] = place{p.key, p.value}
+		}
+	}
+	v.Set(reflect.ValueOf(out))
+}
+
+// namedList decodes a map from name to struct and keeps its order.
+func (d *decoder) namedList(path string, n *yaml.Node, v reflect.Value) {
+	what := strings.TrimSuffix(last(path), "s")
+	if what == "dependencie" {
+		what = "dependency"
+	}
+	if isNull(n) {
+		return
+	}
+	if n.Kind != yaml.MappingNode {
+		d.report(n, fmt.Sprintf("%s takes a map of names, not %s", last(path), form(n)), "")
+		return
+	}
+	for _, p := range d.pairs(n) {
+		if !d.name(p.key, what) {
+			continue
+		}
+		item := reflect.New(v.Type().Elem())
+		if x, ok := item.Interface().(defaulter); ok {
+			x.SetDefaults()
+		}
+		item.Elem().FieldByName("Name").SetString(p.key.Value)
+		sub := join(path, p.key.Value)
+		d.at[sub] = place{p.key, p.value}
+		d.body(sub, what, p.value, item.Interface())
+		v.Set(reflect.Append(v, item.Elem()))
+	}
+}
+
+// list decodes a list of words, durations or structs.
+func (d *decoder) list(path string, n *yaml.Node, v reflect.Value, f field) {
+	if n.Kind != yaml.SequenceNode {
+		if n.Kind == yaml.ScalarNode && !isNull(n) && v.Type().Elem().Kind() != reflect.Struct {
+			n = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{n}, Line: n.Line, Column: n.Column}
+		} else {
+			d.report(n, fmt.Sprintf("%s takes a list, not %s", f.key, form(n)), "")
+			return
+		}
+	}
+	out := reflect.MakeSlice(v.Type(), 0, len(n.Content))
+	element := f
+	for i, c := range n.Content {
+		item := reflect.New(v.Type().Elem()).Elem()
+		sub := join(path, strconv.Itoa(i+1))
+		d.at[sub] = place{nil, c}
+		if item.Kind() == reflect.Struct {
+			d.structure(sub, c, item)
+		} else {
+			d.value(sub, c, item, element)
+		}
+		out = reflect.Append(out, item)
+	}
+	v.Set(out)
+}
+
+// table decodes a map of percentiles.
+func (d *decoder) table(path string, n *yaml.Node, v reflect.Value) {
+	var out []dist.Point
+	for _, p := range d.pairs(n) {
+		share, err := ParseShare(p.key.Value)
+		if err != nil {
+			d.reportValue(p.key, err)
+			continue
+		}
+		if share < 0 || share > 1 {
+			d.report(p.key, fmt.Sprintf("percentile %s is not between 0%% and 100%%", p.key.Value), "")
+			continue
+		}
+		d.at[join(path, p.key.Value)] = place{p.key, p.value}
+		if x, ok := d.duration(d.resolve(p.value), field{key: p.key.Value, min: "0s"}); ok {
+			out = append(out, dist.Point{P: share, Value: x})
+		}
+	}
+	v.Set(reflect.ValueOf(out))
+}
