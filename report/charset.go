@@ -7,19 +7,19 @@ import (
 
 // charset is what a text report is drawn with.
 type charset struct {
-	rule, dash, left, right, ellipsis string
-	levels                            []string // of a sparkline, lowest first
-	blank                             string   // where a sparkline has no value
-	clean                             func(string) string
+	rule, dash, left, right, single, ellipsis string
+	levels                                    []string // of a sparkline, lowest first
+	blank                                     string   // where a sparkline has no value
+	clean                                     func(string) string
 }
 
 var unicodeCharset = charset{
-	rule: "─", dash: "─", left: "└", right: "┘", ellipsis: "…",
+	rule: "─", dash: "─", left: "└", right: "┘", single: "┴", ellipsis: "…",
 	levels: strings.Split("▁▂▃▄▅▆▇█", ""), blank: " ", clean: printable,
 }
 
 var asciiCharset = charset{
-	rule: "-", dash: "-", left: "\\", right: "/", ellipsis: "..",
+	rule: "-", dash: "-", left: "\\", right: "/", single: "|", ellipsis: "..",
 	levels: strings.Split(".:-=+*#@", ""), blank: " ", clean: func(s string) string { return toASCII(printable(s)) },
 }
 

@@ -67,15 +67,18 @@ func (d *Document) tell() story {
 	if figures > 0 {
 		t.absent = ""
 	}
-	for i := range d.Result.Arms {
-		if d.Result.Arms[i].Name == "contained" && d.hurt(t.metric, i) != nil {
-			t.hero = i
-		}
+	if i := d.armNamed("contained"); i >= 0 && d.hurt(t.metric, i) != nil {
+		t.hero = i
 	}
 	if figures < 2 {
 		t.hero = -1
 	}
 	return t
+}
+
+// armNamed is the index of an arm, -1 when there is none of the name.
+func (d *Document) armNamed(name string) int {
+	return slices.IndexFunc(d.Result.Arms, func(a Arm) bool { return a.Name == name })
 }
 
 func (d *Document) hurt(metric string, arm int) *float64 {
@@ -224,7 +227,7 @@ func (d *Document) armAsSubject(i int) string {
 func (d *Document) containedSentence(t story) string {
 	arm := t.hero
 	if arm < 0 {
-		arm = 0
+		arm = max(0, d.armNamed("contained"))
 	}
 	served := d.served(arm)
 	if t.hero < 0 || t.worst == 0 {

@@ -89,7 +89,7 @@ func TestWhatIsNoNumberIsNamed(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {
 		spoil func(r *Result)
-		want   string
+		want  string
 	}{
 		{func(r *Result) { r.Arms[2].Metrics["endpoint.search.slo_rate"] = nan }, "arms.contained.metrics.endpoint.search.slo_rate is not a number"},
 		{func(r *Result) { r.Arms[0].Phases["fault"].Metrics["process.parked_mean"] = inf }, "arms.uncontained.phases.fault.metrics.process.parked_mean is"},

@@ -93,7 +93,7 @@ func tidyArm(a *Arm, units *units) {
 		phases[name] = Figures{figures(f.Metrics), reasons(f.Absent)}
 	}
 	a.Phases = phases
-	a.Layers = mapped(a.Layers, same)
+	a.Layers = mapped(a.Layers, func(l *Layer) { l.Seconds = nanosecond(l.Seconds) })
 	a.Audit = mapped(a.Audit, func(r *AuditRow) { r.W = nanosecond(r.W) })
 	a.Sizing = mapped(a.Sizing, func(s *SizingRow) {
 		s.Mean, s.P99, s.Fill = nanosecond(s.Mean), nanosecond(s.P99), nanosecondOf(s.Fill)

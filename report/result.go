@@ -120,6 +120,9 @@ type Layer struct {
 	Name       string `json:"name"`
 	Text       string `json:"text"`              // its settings on one line: "50% of 20, min_calls 5, cooldown 30s"
 	Permits    int    `json:"permits,omitempty"` // of a bulkhead
+	// Seconds is the one time that says most: a timeout's limit, a breaker's
+	// cooldown.
+	Seconds float64 `json:"seconds,omitempty"`
 }
 
 // Figures are the metrics of one phase.

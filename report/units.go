@@ -25,7 +25,7 @@ func FormatFigure(metric string, unit spec.Unit, v float64) string {
 	case spec.PerHour:
 		return number(v) + "/h"
 	case spec.Ratio:
-		return number(v)
+		return FormatRatio(v)
 	}
 	return FormatLevel(v)
 }
@@ -209,6 +209,9 @@ func FormatLevel(v float64) string {
 	}
 	return strconv.FormatFloat(v, 'f', 1, 64)
 }
+
+// FormatRatio writes a factor: 1.3.
+func FormatRatio(v float64) string { return number(v) }
 
 // FormatRate writes a rate per second: 200/s, 33.3/s.
 func FormatRate(v float64) string { return number(v) + "/s" }
