@@ -99,8 +99,13 @@ func ParseShare(s string) (float64, error) {
 		return 0, bad("e.g. 50%, 0.1% or 0.001", "%q is not a share", s)
 	}
 	switch {
-	case percent:
-		return n / 100, nil
+	case percent: // read with its exponent: 99.9/100 is one digit off 0.999
+		n, _ = strconv.ParseFloat(strings.TrimSpace(number)+"e-2", 64)
+		if n == 0 && strings.ContainsAny(number, "eExXpP") {
+			v, _ := strconv.ParseFloat(strings.TrimSpace(number), 64)
+			n = v / 100
+		}
+		return n, nil
 	case n == 1:
 		return 0, bad("100% or 1%?", "1 can be read two ways")
 	case n > 1:

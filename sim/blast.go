@@ -174,14 +174,14 @@ func (s *system) putTimes(f *Figures, phase string, from, to time.Duration, hurt
 	case last >= to-time.Second:
 		f.absent(contain, neverContain)
 	default:
-		f.put(contain, (last - from).Seconds())
+		f.put(contain, seconds(last-from))
 	}
 	if to >= s.config.Duration {
 		f.absent(recoverName, faultToEnd)
 		return
 	}
 	if t, ok := s.recovered(to); ok {
-		f.put(recoverName, (t - to).Seconds())
+		f.put(recoverName, seconds(t-to))
 	} else {
 		f.absent(recoverName, neverRecover)
 	}

@@ -142,12 +142,12 @@ func (b *breakerFigures) register(r *recorder) {
 		put("false_opens", float64(falseOpens))
 		put("stuck_half_open", float64(halfShare*p.seconds))
 		if shortest < math.MaxInt64 {
-			put("closed_dwell_min", shortest.Seconds())
+			put("closed_dwell_min", seconds(shortest))
 		} else {
 			out.absent(b.name+".closed_dwell_min", "never closed between two opens")
 		}
 		if firstOpen >= 0 {
-			put("first_open_at", firstOpen.Seconds())
+			put("first_open_at", seconds(firstOpen))
 		} else {
 			out.absent(b.name+".first_open_at", "never opened")
 		}
@@ -172,5 +172,5 @@ func (b *breakerFigures) detection(p phaseView, out *Figures) {
 		out.absent(name, "it never opened after the fault began")
 		return
 	}
-	out.put(name, (b.changes[i].At - b.faultStart).Seconds())
+	out.put(name, seconds(b.changes[i].At-b.faultStart))
 }

@@ -173,6 +173,7 @@ func poolMetrics(what string, outsiders bool) []spec.Metric {
 		{Name: "waiting_mean", Unit: spec.Count, Good: spec.LowerBetter, Help: "time average of those who wait"},
 		{Name: "waiting_max", Unit: spec.Count, Good: spec.LowerBetter, Help: "most who waited at once"},
 		{Name: "wait_p99", Unit: spec.Seconds, Good: spec.LowerBetter, Help: "99th percentile of the wait of those who got one, 0 included"},
+		{Name: "full_at", Unit: spec.Seconds, Help: "first instant of the phase at which all were in use, since the start of the run"},
 	}
 	if outsiders {
 		m = append(m,

@@ -387,6 +387,16 @@ func registerPool(s *scope, p *des.Pool) {
 	s.Audit("", &p.InUse)
 	s.Series("in_use", &p.InUse.Gauge)
 	s.Series("waiting", &p.Waiting.Gauge)
+	full, name := s.r.fullOf(p), s.name("full_at")
+	s.r.add(func(v phaseView, out *Figures) {
+		for _, w := range v.windows {
+			if full.windows[w] >= 0 {
+				out.put(name, seconds(full.windows[w]))
+				return
+			}
+		}
+		out.absent(name, "never full")
+	})
 }
 
 // timeouts counts everybody who left a pool without what they came for.

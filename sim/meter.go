@@ -131,12 +131,12 @@ func (f *Figures) durations(name string, h *des.Hist, stats []string) {
 		case s == "mean":
 			f.put(full, h.Mean()/1e9)
 		case s == "max":
-			f.put(full, h.Max().Seconds())
+			f.put(full, seconds(h.Max()))
 		default:
-			f.put(full, h.Quantile(quantileOf[s]).Seconds())
+			f.put(full, seconds(h.Quantile(quantileOf[s])))
 		}
 	}
 }
 
 // seconds is d as a figure.
-func seconds(d time.Duration) float64 { return d.Seconds() }
+func seconds(d time.Duration) float64 { return float64(d) / 1e9 }

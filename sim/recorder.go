@@ -27,6 +27,7 @@ type recorder struct {
 	counts   []*countRecord
 	byCount  map[*int64]*countRecord
 	times    []*timesRecord
+	fulls    []*fullRecord
 	figures  []figure
 	audits   []audit
 	seriesOf []seriesLine
@@ -68,6 +69,12 @@ type countRecord struct {
 type timesRecord struct {
 	hist    *des.TimesHist
 	windows []des.Hist
+}
+
+// fullRecord is when a pool was first full in each window; -1: it was not.
+type fullRecord struct {
+	pool    *des.Pool
+	windows []time.Duration
 }
 
 type audit struct {
@@ -142,6 +149,12 @@ func (r *recorder) Cross(at time.Duration) time.Duration {
 				t.windows[r.current] = h
 			}
 		}
+		for _, f := range r.fulls {
+			if r.current >= 0 {
+				f.windows[r.current] = f.pool.FullAt
+			}
+			f.pool.ResetFull(at)
+		}
 		r.current++
 		for _, g := range r.gauges {
 			g.opened = false
@@ -207,6 +220,9 @@ func (r *recorder) stopAt(now time.Duration) {
 	for _, t := range r.times {
 		t.windows[r.current] = t.hist.Take()
 	}
+	for _, f := range r.fulls {
+		f.windows[r.current] = f.pool.FullAt
+	}
 	r.edges = append(r.edges[:r.current+1], now)
 }
 
@@ -241,6 +257,13 @@ func (r *recorder) timesOf(h *des.TimesHist) *timesRecord {
 	rec := &timesRecord{hist: h, windows: make([]des.Hist, len(r.edges)-1)}
 	r.times = append(r.times, rec)
 	return rec
+}
+
+// fullOf watches when a pool is full.
+func (r *recorder) fullOf(p *des.Pool) *fullRecord {
+	f := &fullRecord{pool: p, windows: make([]time.Duration, len(r.edges)-1)}
+	r.fulls = append(r.fulls, f)
+	return f
 }
 
 // binned turns on the bins of a count.

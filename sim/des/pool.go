@@ -13,13 +13,14 @@ type Pool struct {
 	head, tail *Waiter
 	granting   bool
 
-	InUse   Station   // places taken
-	Waiting Station   // holders in the queue
-	Waits   TimesHist // time from asking to the grant, 0 included
-	Asked   int64     // calls of Acquire
-	Full    int64     // refused at once: no place and none to wait
-	Expired int64     // gave up because max_wait passed
-	Left    int64     // gave up because their caller did
+	InUse   Station       // places taken
+	Waiting Station       // holders in the queue
+	Waits   TimesHist     // time from asking to the grant, 0 included
+	Asked   int64         // calls of Acquire
+	Full    int64         // refused at once: no place and none to wait
+	Expired int64         // gave up because max_wait passed
+	Left    int64         // gave up because their caller did
+	FullAt  time.Duration // when every place was first taken since ResetFull; -1: not yet
 }
 
 // NewPool returns a pool of size places. queue bounds those who wait (negative:
@@ -28,7 +29,7 @@ func NewPool(s Scheduler, size, queue int, maxWait time.Duration) *Pool {
 	if maxWait > 0 {
 		NameConstant(s, maxWait, Expire)
 	}
-	return &Pool{sched: s, size: int64(size), queue: int64(queue), maxWait: maxWait}
+	return &Pool{sched: s, size: int64(size), queue: int64(queue), maxWait: maxWait, FullAt: -1}
 }
 
 // Size is the number of places.
@@ -93,6 +94,17 @@ func (p *Pool) Acquire(w *Waiter, h Holder) Grant {
 func (p *Pool) take(w *Waiter, now time.Duration) {
 	w.since = now
 	p.InUse.Enter(now)
+	if p.FullAt < 0 && p.InUse.N() == p.size {
+		p.FullAt = now
+	}
+}
+
+// ResetFull begins to look for FullAt anew at now.
+func (p *Pool) ResetFull(now time.Duration) {
+	p.FullAt = -1
+	if p.InUse.N() >= p.size {
+		p.FullAt = now
+	}
 }
 
 func (p *Pool) unlink(w *Waiter, now time.Duration) {
