@@ -173,20 +173,29 @@ func (f *Finding) VsFlag() string {
 	return "--vs " + shellWord(f.Vs)
 }
 
-// Text is a finding as sentences: what, why, what to change.
+// Text is a finding as sentences: what, why, what to change. A reason that
+// begins with a small letter goes on from what it explains.
 func (f *Finding) Text() string {
-	var parts []string
-	for _, s := range []string{f.What, f.Why, f.Change} {
-		s = strings.TrimSpace(s)
-		if s == "" {
+	out := ""
+	for i, part := range []string{f.What, f.Why, f.Change} {
+		part = strings.TrimSpace(part)
+		switch {
+		case part == "":
 			continue
+		case out == "":
+		case strings.ContainsAny(out[len(out)-1:], ".!?:"):
+			out += " "
+		case i == 1 && part[0] >= 'a' && part[0] <= 'z':
+			out += ": "
+		default:
+			out += ". "
 		}
-		if !strings.ContainsAny(s[len(s)-1:], ".!?:") {
-			s += "."
-		}
-		parts = append(parts, s)
+		out += part
 	}
-	return strings.Join(parts, " ")
+	if out != "" && !strings.ContainsAny(out[len(out)-1:], ".!?:") {
+		out += "."
+	}
+	return out
 }
 
 // Figure writes a metric of an arm in a phase, or the word for its absence.

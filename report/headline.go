@@ -192,7 +192,7 @@ func (d *Document) spreadSentence(t story) string {
 		out = d.inArm(arms[0]) + ", " + out
 	}
 	for _, i := range arms[1:min(3, len(arms))] {
-		out += "; " + d.inArm(i) + ", " + FormatShare(*d.hurt(t.metric, i))
+		out += "; " + d.inArm(i) + ", " + shareOrNone(*d.hurt(t.metric, i))
 	}
 	if more := len(arms) - 3; more > 0 {
 		out += fmt.Sprintf("; in %s, at most that", plural(more, "more arm", "more arms"))
@@ -275,17 +275,27 @@ func (d *Document) served(arm int) string {
 	if live == nil || inTime == nil {
 		return ""
 	}
-	if *inTime-*live > 1e-12 {
-		how := "from cache"
-		if d.fallbackWord(e) != "cached" {
-			how = "degraded"
-		}
-		return fmt.Sprintf("served %s of %s requests %s", FormatShare(*inTime-*live), e.Name, how)
+	fallback := *inTime - *live
+	how := "from cache"
+	if d.fallbackWord(e) != "cached" {
+		how = "degraded"
 	}
-	if *inTime == 0 {
+	switch {
+	case fallback > *live:
+		return fmt.Sprintf("served %s of %s requests %s", FormatShare(fallback), e.Name, how)
+	case *inTime == 0:
 		return "lost every " + e.Name + " request"
+	case fallback > 1e-12:
+		return fmt.Sprintf("answered %s of %s requests in time, %s %s", FormatShare(*inTime), e.Name, FormatShare(fallback), how)
 	}
 	return fmt.Sprintf("answered %s of %s requests in time", FormatShare(*inTime), e.Name)
+}
+
+func shareOrNone(v float64) string {
+	if v == 0 {
+		return "none"
+	}
+	return FormatShare(v)
 }
 
 // worstEndpoint is the sentence of a run without a fault.

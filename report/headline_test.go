@@ -68,6 +68,12 @@ func TestHeadlineFollowsTheFigures(t *testing.T) {
 			set(r, "endpoint.checkout.slo_rate", 0, 0, 0.25)
 		}, "The full stack hurt none of them and answered 25.0% of checkout requests in time."},
 		{"optional call left out", func(r *Result) { r.Arms[2].Layers = r.Arms[2].Layers[1:] }, "served 90.0% of checkout requests degraded"},
+		{"live more than cached", func(r *Result) {
+			set(r, "endpoint.checkout.live_rate", 0, 0, 0.65)
+			set(r, "endpoint.checkout.slo_rate", 0, 0, 0.67)
+		}, "The full stack hurt none of them and answered 67.0% of checkout requests in time, 2.0% from cache."},
+		{"an arm that hurts none beside one that does", func(r *Result) { set(r, collateral, 0.086, 0, 0) },
+			"Uncontained, 8.6% of search requests, which never call it, missed their 300ms because of it; with timeouts alone, none. The full stack hurt none of them"},
 		{"queued", func(r *Result) { r.Arms[2].Layers[0].Text = "queue of 100, drained at 10/s" }, "served 90.0% of checkout requests degraded"},
 		{"everyone calls it", func(r *Result) { r.Scenario.Endpoints = r.Scenario.Endpoints[1:]; set(r, direct, 1, 0.995, 0.1) },
 			"Every endpoint calls it: uncontained, 100.0% of checkout requests missed their 1s because of it; with timeouts alone, 99.5%. The full stack cut that to 10.0% and served 90.0%"},

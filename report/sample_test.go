@@ -67,9 +67,9 @@ func newSample() *Result {
 			Pools: []Pool{{"process.pool", 100}},
 		},
 		Findings: []Finding{
-			{ID: "pool-exhausted", Severity: "problem", Arm: "uncontained", What: "The pool emptied 1.1s into the fault, (100 - 10 in use) / 80/s", Why: "payments asks for 80/s × 8s = 640; any smaller pool only postpones it", Change: "Keep the bulkhead", Evidence: []Evidence{{"process.pool.in_use_max", "fault", 100}}},
+			{ID: "pool-exhausted", Severity: "problem", Arm: "uncontained", What: "The pool emptied 1.1s into the fault, (100 - 10 in use) / 80/s.", Why: "payments asks for 80/s × 8s = 640; any smaller pool only postpones it", Change: "Keep the bulkhead", Evidence: []Evidence{{"process.pool.in_use_max", "fault", 100}}},
 			{ID: "timeout-too-long", Severity: "problem", Arm: "timeouts", What: "Timeouts alone fill it too, 80/s × 1.5s = 120 > 100", Change: "At 1.2s collateral is 0.2%, not 66.3% (simulated)", Vs: "timeouts:payments.timeout=1.2s"},
-			{ID: "late-recovery", Severity: "note", Arm: "contained", What: "Back 9.3s late: the 30s cooldown had to end", Change: "10s: 4.4s late, but 16 opens instead of 6 (simulated)", Vs: "contained:payments.breaker.cooldown=10s"},
+			{ID: "late-recovery", Severity: "note", Arm: "contained", What: "Back 9.3s late", Why: "the 30s cooldown had to end", Change: "10s: 4.4s late, but 16 opens instead of 6 (simulated)", Vs: "contained:payments.breaker.cooldown=10s"},
 		},
 		Warnings: []string{},
 	}
