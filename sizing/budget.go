@@ -56,7 +56,10 @@ func SuccessBudgetRetries(fraction, p float64) float64 {
 // same window: max(0, (R − K·A)/(R + 1)). Google, Site Reliability
 // Engineering, chapter 21.
 func ThrottleProbability(requests, accepts, k float64) float64 {
-	return math.Max(0, (requests-k*accepts)/(requests+1))
+	if !(requests >= 0 && accepts >= 0 && k >= 0) {
+		return math.NaN()
+	}
+	return math.Max(0, (requests-Little(k, accepts))/(requests+1))
 }
 
 // ThrottledOverload returns the calls that reach an overloaded backend under

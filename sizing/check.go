@@ -101,7 +101,7 @@ func NewCheck(in CheckInput) Check {
 		out.Fill.Value = FillTime(s.Permits, in.PeakRate)
 		out.Outage.Value, out.Waiting.Value = s.Holding(), s.Waiting()
 		if in.QueueLimit > 0 {
-			out.Waiting.Value = math.Min(out.Waiting.Value, float64(in.QueueLimit))
+			out.Waiting.Value = math.Min(s.Waiting(), float64(in.QueueLimit))
 		}
 	}
 	out.Notes = in.notes(out)
@@ -172,6 +172,9 @@ func (in CheckInput) notes(c Check) (notes []string) {
 	}
 	if full := Little(in.PeakRate, in.Timeout); full <= permits {
 		notes = append(notes, fmt.Sprintf("the timeout alone keeps an outage at %.4g held; the permits never bind", full))
+	}
+	if in.Mean > in.P99 {
+		notes = append(notes, "the mean is above the p99: rare, very slow calls carry the load, and the rule does not see them")
 	}
 	if in.MaxWait > in.Timeout && !math.IsInf(in.MaxWait, 1) {
 		notes = append(notes, "max_wait is longer than the timeout: in an outage a call waits longer than it would have run")

@@ -85,6 +85,15 @@ func TestLoadIsTheInverseOfErlangB(t *testing.T) {
 	})
 }
 
+// Rows of the printed Erlang B tables: what so many trunks carry at 1 % and at
+// 0.1 % loss.
+func TestErlangBTables(t *testing.T) {
+	for c, want := range map[int][2]float64{5: {1.361, 0.762}, 10: {4.461, 3.092}, 20: {12.031, 9.411}, 50: {37.901, 32.512}, 100: {84.064, 75.242}} {
+		wantNear(t, "1 %", ErlangBLoad(c, 0.01), want[0], 2e-4)
+		wantNear(t, "0.1 %", ErlangBLoad(c, 0.001), want[1], 4e-4)
+	}
+}
+
 // Birth and death written down: weights a^n/n! up to c, in the ratio a/c above.
 func TestErlangCAgainstItsStates(t *testing.T) {
 	for _, c := range []struct {

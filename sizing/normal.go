@@ -6,8 +6,9 @@ import "math"
 // full relative precision in the lower tail.
 func normalBelow(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
 
-// normalQuantile returns z with Φ(z) = q; ∓Inf for 0 and 1. One Newton step on
-// the tail that is small mends the digits which Erfcinv loses near 0.
+// normalQuantile returns z with Φ(z) = q; ∓Inf for 0 and 1. Newton's steps on
+// ln Φ, which is nearly a parabola far out, mend the digits that Erfcinv loses
+// near 0.
 func normalQuantile(q float64) float64 {
 	switch {
 	case !(q >= 0 && q <= 1):
@@ -23,16 +24,12 @@ func normalQuantile(q float64) float64 {
 	if math.IsInf(z, 0) {
 		z = -math.Sqrt(-2 * math.Log(q)) // Erfcinv works on 1−2q, which is 1 here
 	}
-	for range 8 {
-		density := math.Exp(-z*z/2) / math.Sqrt(2*math.Pi)
-		step := (normalBelow(z) - q) / density
-		if step == 0 || math.IsNaN(step) || math.IsInf(step, 0) {
-			break
+	for range 6 {
+		below, density := normalBelow(z), math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)
+		if below == 0 || density == 0 {
+			break // q is near the smallest float, and z was right to a percent
 		}
-		z -= step
-		if math.Abs(step) < 1e-15*math.Abs(z) {
-			break
-		}
+		z -= math.Log(below/q) * below / density
 	}
 	return z
 }

@@ -32,7 +32,12 @@ func (s Saturated) Shed() float64 {
 }
 
 // Holding returns the permits in use: min(c, λT).
-func (s Saturated) Holding() float64 { return math.Min(s.Permits, Little(s.Rate, s.Timeout)) }
+func (s Saturated) Holding() float64 {
+	if !(s.Permits >= 0) {
+		return math.NaN()
+	}
+	return math.Min(s.Permits, Little(s.Rate, s.Timeout))
+}
 
 // Waiting returns the calls that wait for a permit. Everybody waits just
 // under MaxWait, those who get a permit and those who do not, so λD bounds it

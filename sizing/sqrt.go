@@ -18,9 +18,8 @@ func SquareRootPermits(a float64) int {
 // ceilInt rounds up to an int. A product such as 0.07·100, which is 7 on paper
 // and a hair more in floats, is not taken to the next integer.
 func ceilInt(x float64) int {
-	up := math.Ceil(x - 1e-12*math.Abs(x))
-	if up >= math.MaxInt {
+	if x >= math.MaxInt {
 		return math.MaxInt
 	}
-	return int(up)
+	return int(math.Ceil(x - 1e-12*x))
 }

@@ -8,7 +8,7 @@ import (
 // windowChain is the distribution over the windows of a breaker that has not
 // opened. The oldest call of a full window plays no part in what comes next,
 // so a state is the last Window−1 results, the newest in the lowest bit, a 1
-// for a failure. It is kept at a sum of 1; alive carries the scale.
+// for a failure. Only the proportions of state count; alive carries the scale.
 type windowChain struct {
 	state, next []float64
 	alive       float64 // probability of not having opened yet
@@ -128,15 +128,15 @@ func (c *windowChain) step() {
 	c.settle(opened, stays, c.state)
 }
 
-// settle takes note of what opened and brings the rest back to a sum of 1.
+// settle takes note of what opened, and scales the rest up before it is too
+// small for a float.
 func (c *windowChain) settle(opened, stays float64, states []float64) {
 	c.hazard = opened / (opened + stays)
 	c.opened += c.alive * c.hazard
 	c.alive *= stays / (opened + stays)
-	if stays == 0 {
-		return
-	}
-	for i := range states {
-		states[i] /= stays
+	if stays > 0 && stays < 1e-100 {
+		for i := range states {
+			states[i] /= stays
+		}
 	}
 }
