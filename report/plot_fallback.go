@@ -52,14 +52,11 @@ func drawFallback(d *Document, c draw.Canvas) string {
 	inner := frame(d, c, title, "what "+e.Name+" users got, share of the requests by arrival: live, from the fallback (hatched), lost (late, failed)")
 	inner = draw.Crop(inner, 0, -labelRoom, 0, -10)
 	n := len(r.Arms)
-	h := (inner.Max.Y - inner.Min.Y - 22) / vg.Length(n)
+	h := (inner.Max.Y - inner.Min.Y) / vg.Length(n)
 	for i := range r.Arms {
 		strip := inner
 		strip.Max.Y = inner.Max.Y - h*vg.Length(i)
-		strip.Min.Y = strip.Max.Y - h + 10
-		if i == n-1 {
-			strip.Min.Y -= 22
-		}
+		strip.Min.Y = strip.Max.Y - h + 4
 		drawStrip(d, strip, e, i, i == n-1)
 	}
 	return title
@@ -95,8 +92,8 @@ func drawStrip(d *Document, c draw.Canvas, e Endpoint, arm int, axis bool) {
 		ax.LineStyle.Color, ax.LineStyle.Width, ax.Tick.LineStyle.Color, ax.Tick.Length = faint, 0.5, faint, 3
 		ax.Tick.Label.Font.Size, ax.Tick.Label.Color, ax.Padding = vg.Points(8.5), ink, 2
 	}
-	if !axis {
-		pl.X.Tick.Marker = plot.ConstantTicks{}
+	if !axis { // the room stays, so that all strips have one time axis
+		pl.X.Tick.Label.Color = color.Transparent
 	}
 	s := &stack{step: binSeconds(r)}
 	for _, name := range []string{"live_rate", "degraded_rate", "lost_rate"} {

@@ -82,14 +82,32 @@ func lawPoints(d *Document) (out []lawPoint, stations []string) {
 	return out, stations
 }
 
-var glyphs = []struct {
+// stationKinds give a station its shape.
+var stationKinds = []struct {
+	name         string
 	filled, open draw.GlyphDrawer
 }{
-	{draw.CircleGlyph{}, draw.RingGlyph{}},
-	{draw.BoxGlyph{}, draw.SquareGlyph{}},
-	{draw.PyramidGlyph{}, draw.TriangleGlyph{}},
-	{draw.CrossGlyph{}, draw.CrossGlyph{}},
-	{draw.PlusGlyph{}, draw.PlusGlyph{}},
+	{"dependency", draw.CircleGlyph{}, draw.RingGlyph{}},
+	{"bulkhead", draw.BoxGlyph{}, draw.SquareGlyph{}},
+	{"pool", draw.PyramidGlyph{}, draw.TriangleGlyph{}},
+	{"servers", draw.CrossGlyph{}, draw.CrossGlyph{}},
+	{"workers", draw.PlusGlyph{}, draw.PlusGlyph{}},
+}
+
+// kindOf is the place of a station's kind in stationKinds.
+func kindOf(station string) int {
+	parts := strings.Split(station, ".")
+	switch {
+	case parts[0] == "pool" || station == "process.pool":
+		return 2
+	case station == "process.workers":
+		return 4
+	case len(parts) == 2:
+		return 0
+	case parts[2] == "servers":
+		return 3
+	}
+	return 1
 }
 
 func drawScatter(d *Document, c draw.Canvas) {
@@ -136,7 +154,7 @@ func drawScatter(d *Document, c draw.Canvas) {
 	styles := stylesOf(d.Result)
 	taken := []vg.Length{}
 	for _, p := range pts {
-		g := glyphs[slices.Index(stations, p.station)%len(glyphs)]
+		g := stationKinds[kindOf(p.station)]
 		shape := g.open
 		if p.fault {
 			shape = g.filled
@@ -174,13 +192,13 @@ func drawLawLegend(d *Document, c draw.Canvas, x vg.Length, stations []string, s
 		y -= 12
 	}
 	y -= 6
-	for i, s := range stations {
-		c.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: 3, Shape: glyphs[i%len(glyphs)].open}, vg.Point{X: x + 3, Y: y})
-		c.FillText(small, vg.Point{X: x + 11, Y: y}, strings.TrimPrefix(s, "dependency."))
-		y -= 12
-		if y < c.Min.Y+20 {
-			break
+	for i, k := range stationKinds {
+		if !slices.ContainsFunc(stations, func(s string) bool { return kindOf(s) == i }) {
+			continue
 		}
+		c.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: 3, Shape: k.open}, vg.Point{X: x + 3, Y: y})
+		c.FillText(small, vg.Point{X: x + 11, Y: y}, k.name)
+		y -= 12
 	}
 }
 
@@ -246,7 +264,7 @@ func drawDemand(d *Document, c draw.Canvas) {
 		most = max(most, b.faulty, b.health, float64(b.size))
 	}
 	row := min((c.Max.Y-c.Min.Y-30)/vg.Length(len(bars)), 46)
-	wide := c.Max.X - c.Min.X - 60
+	wide := c.Max.X - c.Min.X - 118
 	// Square roots keep 4.7 and 640 in one picture.
 	x := func(v float64) vg.Length { return c.Min.X + wide*vg.Length(math.Sqrt(max(0, v)/most)) }
 	y := c.Max.Y - 24

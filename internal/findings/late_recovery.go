@@ -27,7 +27,7 @@ func lateRecovery(v *view) (out []candidate) {
 			}
 			opens := "dependency." + d.Name + "." + b.Name + ".opens"
 			c := candidate{Finding: report.Finding{ID: "late-recovery", Severity: note, Arm: a.Name}}
-			c.What = fmt.Sprintf("Back %s late", report.FormatDuration(late))
+			c.What = fmt.Sprintf("Back %s late", report.FormatSpan(late))
 			c.Why = fmt.Sprintf("the %s cooldown of %s had to end.", report.FormatSetting(b.Seconds), d.Name)
 			c.Change = fmt.Sprintf("A shorter one probes more often: try %s.", report.FormatSetting(shorter))
 			c.Vs = fmt.Sprintf("%s:%s.%s.cooldown=%s", a.Name, d.Name, b.Name, report.FormatSetting(shorter))
@@ -36,9 +36,9 @@ func lateRecovery(v *view) (out []candidate) {
 				_, n, ok := effect(f, was, now, v.phase(), "blast_radius.time_to_recover")
 				ob, on, okOpens := effect(f, was, now, "all", opens)
 				if ok && okOpens {
-					f.Change = fmt.Sprintf("%s: %s late, but %s instead of %s (simulated).", report.FormatSetting(shorter), report.FormatDuration(n), opened(on), report.FormatCount(ob))
+					f.Change = fmt.Sprintf("%s: %s late, but %s instead of %s (simulated).", report.FormatSetting(shorter), report.FormatSpan(n), opened(on), report.FormatCount(ob))
 					if n >= late {
-						f.Change = fmt.Sprintf("%s does not help: %s late, with %s instead of %s (simulated).", report.FormatSetting(shorter), report.FormatDuration(n), opened(on), report.FormatCount(ob))
+						f.Change = fmt.Sprintf("%s does not help: %s late, with %s instead of %s (simulated).", report.FormatSetting(shorter), report.FormatSpan(n), opened(on), report.FormatCount(ob))
 					}
 				}
 			}

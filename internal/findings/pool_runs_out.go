@@ -37,7 +37,7 @@ func emptied(v *view, a *report.Arm, d report.Dependency, phase string) (candida
 	}
 	c := candidate{Finding: report.Finding{ID: "pool-runs-out", Severity: problem, Arm: a.Name}}
 	name := poolWord(p.Name)
-	c.What = fmt.Sprintf("The %s emptied %s into the fault, (%d - %.0f in use) / %s.", name, report.FormatDuration(full-fault.From), p.Size, before, report.FormatRate(d.Rate))
+	c.What = fmt.Sprintf("The %s emptied %s into the fault, (%d - %.0f in use) / %s.", name, report.FormatSpan(full-fault.From), p.Size, before, report.FormatRate(d.Rate))
 	if math.IsInf(held, 1) {
 		c.Why = fmt.Sprintf("%s never answers, so every call of its %s keeps a connection; any larger pool only postpones it.", d.Name, report.FormatRate(d.Rate))
 	} else {

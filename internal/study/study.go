@@ -50,12 +50,16 @@ func Run(ctx context.Context, f *scenarios.File, o Options) (*report.Result, err
 	if err != nil {
 		return nil, err
 	}
+	expectations, left := ofArms(expectations, arms)
 	s := &study{file: f, options: o, arms: arms}
 	runs := s.replicate(ctx)
 
 	res := s.skeleton()
 	for i, arm := range arms {
 		res.Arms = append(res.Arms, s.arm(arm, runs[i][0]))
+	}
+	if left > 0 {
+		res.Warnings = append(res.Warnings, fmt.Sprintf("%d of the file's expectations speak of arms that were not run", left))
 	}
 	res.Expectations = judge(expectations, arms, runs, f.Seed())
 	if cause := firstCause(runs); cause != nil {
@@ -93,6 +97,20 @@ func chooseArms(f *scenarios.File, names []string) ([]scenarios.Arm, error) {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(a scenarios.Arm) bool { return !slices.Contains(names, a.Name) }), nil
+}
+
+// ofArms keeps the expectations that speak only of the arms that are run, and
+// counts the others.
+func ofArms(all []scenarios.Expect, arms []scenarios.Arm) (kept []scenarios.Expect, left int) {
+	runs := func(name string) bool {
+		return name == "" || slices.ContainsFunc(arms, func(a scenarios.Arm) bool { return a.Name == name })
+	}
+	for _, e := range all {
+		if runs(e.Arm) && runs(e.Expr.Arm) && runs(e.Expr.Second) {
+			kept = append(kept, e)
+		}
+	}
+	return kept, len(all) - len(kept)
 }
 
 // replicate runs every arm on every seed; runs[arm][replicate]. Which core
