@@ -22,6 +22,7 @@ type dependency struct {
 	servers *des.Pool
 
 	free *attempt
+	rand dist.Rand // keyed anew for every draw; here so that it is not allocated
 
 	parked  des.Station // calls that entered the stack and have not returned
 	working des.Gauge   // work at the dependency, its queue included
@@ -164,9 +165,9 @@ func (a *attempt) connected() call.Canceler {
 // own place in the attempt's stream, then the faults in the file's order.
 func (a *attempt) draw() {
 	d := a.dep
-	var r dist.Rand
+	r := &d.rand
 	c := call.Call{Stream: a.stream, Request: a.number}
-	keyAttempt(&r, &c, a.sequence, drawReply)
+	keyAttempt(r, &c, a.sequence, drawReply)
 	a.reply = call.Reply{}
 	u := r.Float64()
 	for i := range d.errors {
@@ -178,18 +179,18 @@ func (a *attempt) draw() {
 		}
 		u -= e.Share
 	}
-	a.reply.Latency = d.latency.Sample(&r)
+	a.reply.Latency = d.latency.Sample(r)
 	now := d.kernel.Now()
 	for i := range d.faults {
 		f := &d.faults[i]
 		if !f.Active(now) {
 			continue
 		}
-		keyAttempt(&r, &c, a.sequence, drawFault+i)
+		keyAttempt(r, &c, a.sequence, drawFault+i)
 		if f.Share < 1 && r.Float64() >= f.Share {
 			continue
 		}
-		f.fault.Apply(now, &r, &a.reply)
+		f.fault.Apply(now, r, &a.reply)
 		f.met++
 		a.touched = true
 	}

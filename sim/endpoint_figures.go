@@ -31,7 +31,7 @@ func (e *endpoint) register(r *recorder) {
 	r.line(prefix+".lost_rate", share(3))
 }
 
-// sum adds up the accounts of a phase.
+// sum adds up the counts of a phase.
 func (e *endpoint) sum(p phaseView) (a account) {
 	for _, w := range p.windows {
 		b := &e.accounts[w]
@@ -46,9 +46,20 @@ func (e *endpoint) sum(p phaseView) (a account) {
 		for i := range b.failures {
 			a.failures[i] += b.failures[i]
 		}
-		a.latency.Merge(&b.latency)
 	}
 	return a
+}
+
+// latencyIn is the latency of the requests that arrived in the phase.
+func (e *endpoint) latencyIn(p phaseView) *des.Hist {
+	if len(p.windows) == 1 {
+		return &e.accounts[p.windows[0]].latency
+	}
+	h := &des.Hist{}
+	for _, w := range p.windows {
+		h.Merge(&e.accounts[w].latency)
+	}
+	return h
 }
 
 func (e *endpoint) figures(prefix string, p phaseView, out *Figures) {
@@ -79,7 +90,7 @@ func (e *endpoint) figures(prefix string, p phaseView, out *Figures) {
 	share("live_rate", a.liveInTime, settled)
 	share("lost_rate", settled-a.inTime, settled)
 	put("goodput", float64(a.inTime)/p.seconds)
-	out.durations(prefix+".latency", &a.latency, latencyStats)
+	out.durations(prefix+".latency", e.latencyIn(p), latencyStats)
 }
 
 // registerProcess makes the figures of the process.

@@ -322,7 +322,11 @@ func (v phaseView) level(g *gaugeRecord) (mean float64, low, high int64) {
 	return area / (v.seconds * 1e9), low, high
 }
 
+// hist is what was recorded in the phase; it must not be changed.
 func (v phaseView) hist(t *timesRecord) *des.Hist {
+	if len(v.windows) == 1 {
+		return &t.windows[v.windows[0]]
+	}
 	h := &des.Hist{}
 	for _, w := range v.windows {
 		h.Merge(&t.windows[w])

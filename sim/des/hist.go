@@ -18,6 +18,7 @@ const (
 // 0.1 %. The zero Hist is empty and allocates its buckets at the first Record.
 type Hist struct {
 	buckets *hdrhistogram.Histogram
+	zeros   int64 // recorded and not yet in the buckets: most waits are 0
 	count   int64
 	sum     int64 // ns, modulo 2^64
 	max     time.Duration
@@ -25,10 +26,12 @@ type Hist struct {
 
 // Record adds one duration.
 func (h *Hist) Record(d time.Duration) {
-	if h.buckets == nil {
-		h.buckets = hdrhistogram.New(1, int64(histHigh/histUnit), histDigits)
-	}
 	h.count++
+	if d == 0 {
+		h.zeros++
+		return
+	}
+	h.allocate()
 	h.sum += int64(d)
 	if d > h.max {
 		h.max = d
@@ -41,15 +44,19 @@ func (h *Hist) Record(d time.Duration) {
 	_ = h.buckets.RecordValue(v) // cannot fail: v is in range
 }
 
-// Merge adds everything in o.
-func (h *Hist) Merge(o *Hist) {
-	if o.count == 0 {
-		return
-	}
+func (h *Hist) allocate() {
 	if h.buckets == nil {
 		h.buckets = hdrhistogram.New(1, int64(histHigh/histUnit), histDigits)
 	}
-	h.buckets.Merge(o.buckets)
+}
+
+// Merge adds everything in o.
+func (h *Hist) Merge(o *Hist) {
+	if o.buckets != nil {
+		h.allocate()
+		h.buckets.Merge(o.buckets)
+	}
+	h.zeros += o.zeros
 	h.count += o.count
 	h.sum += o.sum
 	h.max = max(h.max, o.max)
@@ -72,8 +79,12 @@ func (h *Hist) Max() time.Duration { return h.max }
 // Quantile is the smallest recorded bucket that holds the share p of the
 // durations, 0 <= p <= 1; 0 when nothing was recorded.
 func (h *Hist) Quantile(p float64) time.Duration {
-	if h.count == 0 {
+	if h.buckets == nil {
 		return 0
+	}
+	if h.zeros > 0 {
+		_ = h.buckets.RecordValues(0, h.zeros) // cannot fail: 0 is in range
+		h.zeros = 0
 	}
 	q := time.Duration(h.buckets.ValueAtQuantile(p*100)) * histUnit
 	return min(q, h.max)

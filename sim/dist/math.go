@@ -16,27 +16,26 @@ const (
 // The method is fdlibm's (Sun Microsystems 1993, e_log.c): x = 2^k(1+f) with
 // 1+f near 1, then a minimax polynomial in f/(2+f).
 func Log(x float64) float64 {
-	switch {
-	case x < 0 || x != x:
-		return math.NaN()
-	case x == 0:
-		return math.Inf(-1)
-	case x > math.MaxFloat64:
-		return x
-	}
-	k := 0
 	b := math.Float64bits(x)
-	if b>>52 == 0 { // subnormal: scale up
-		x *= 1 << 54
-		b = math.Float64bits(x)
+	k := 0
+	if b-1<<52 >= (2047-1)<<52 { // not a positive normal number
+		switch {
+		case x < 0 || x != x:
+			return math.NaN()
+		case x == 0:
+			return math.Inf(-1)
+		case x > math.MaxFloat64:
+			return x
+		}
+		b = math.Float64bits(x * (1 << 54)) // subnormal: scale up
 		k = -54
 	}
+	// Adding the distance from √½ to 1 carries into the exponent exactly when
+	// the mantissa is above √2: no branch to mispredict.
+	const one, rootHalf = 1023 << 52, 0x3fe6a09e667f3bcd
+	b += one - rootHalf
 	k += int(b>>52) - 1023
-	m := math.Float64frombits(b&(1<<52-1) | 1023<<52) // 1 <= m < 2
-	if m > math.Sqrt2 {
-		m /= 2
-		k++
-	}
+	m := math.Float64frombits(b&(1<<52-1) + rootHalf) // √½ <= m < √2
 	f := m - 1
 	s := f / (2 + f)
 	z := s * s
