@@ -2,8 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"errors"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"blastradius/report"
 )
@@ -114,4 +117,30 @@ func (d *drawing) file(kind string) ([]byte, error) {
 	}
 	name, format, _ := strings.Cut(kind, ".")
 	return report.DrawPicture(d.result, name, format)
+}
+
+// drawAll makes the files of several kinds, as many at once as there are cores:
+// the pictures are most of the time that -o takes. A panic in one of them is
+// raised again here, where main catches it.
+func (d *drawing) drawAll(kinds []string) ([]named, error) {
+	files := make([]named, len(kinds))
+	errs := make([]error, len(kinds))
+	panics := make([]any, len(kinds))
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var all sync.WaitGroup
+	for i, kind := range kinds {
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { panics[i] = recover(); <-slots }()
+			files[i].name = fileNameOf(kind)
+			files[i].data, errs[i] = d.file(kind)
+		})
+	}
+	all.Wait()
+	for _, p := range panics {
+		if p != nil {
+			panic(p)
+		}
+	}
+	return files, errors.Join(errs...)
 }

@@ -3,19 +3,19 @@ package cli
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // resultFile is the file by which a folder of ours is known.
 const resultFile = "result.json"
 
-// checkFolder reports why a report folder cannot be written to dir: it is a
-// file, not writable, or holds something that is not ours. It is called before
-// the work, so that nobody waits for a refusal.
-func checkFolder(dir string, force bool) error {
+// checkFolder reports why files of those names cannot be written to dir: it is
+// a file, not writable, or holds something that is not ours. It is called
+// before the work, so that nobody waits for a refusal.
+func checkFolder(dir string, force bool, names []string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -31,6 +31,11 @@ func checkFolder(dir string, force bool) error {
 	}
 	if len(entries) > 0 && !force && !ours(dir) {
 		return wrongUse("choose another, or --force to write into it (other files stay)", "%s is not empty and holds no result of ours", dir)
+	}
+	for _, e := range entries {
+		if e.IsDir() && slices.Contains(names, e.Name()) {
+			return writeFailure(filepath.Join(dir, e.Name()), errors.New("a folder of that name is there"))
+		}
 	}
 	probe, err := stage(filepath.Join(dir, resultFile), nil)
 	if err != nil {
@@ -65,37 +70,36 @@ type named struct {
 // before the first takes its place, so a full disk leaves the old report as it
 // was.
 func writeFolder(dir string, force bool, files []named) error {
-	if err := checkFolder(dir, force); err != nil {
+	var names []string
+	for _, f := range files {
+		names = append(names, f.name)
+	}
+	if err := checkFolder(dir, force, names); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return writeFailure(dir, err)
 	}
 	var ready []staged
-	for _, f := range files {
-		path := filepath.Join(dir, f.name)
-		s, err := stage(path, f.data)
-		if err == nil {
-			if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
-				err = fmt.Errorf("a folder of that name is there")
-				s.drop()
-			}
+	drop := func() {
+		for _, s := range ready {
+			s.drop()
 		}
+	}
+	for _, f := range files {
+		s, err := stage(filepath.Join(dir, f.name), f.data)
 		if err != nil {
-			for _, s := range ready {
-				s.drop()
-			}
-			return writeFailure(path, err)
+			drop()
+			return writeFailure(s.path, err)
 		}
 		ready = append(ready, s)
 	}
-	for i, s := range ready {
-		if err := s.commit(); err != nil {
-			for _, left := range ready[i:] {
-				left.drop()
-			}
-			return writeFailure(s.path, err)
+	for len(ready) > 0 {
+		if err := ready[0].commit(); err != nil {
+			drop()
+			return writeFailure(ready[0].path, err)
 		}
+		ready = ready[1:]
 	}
 	return nil
 }

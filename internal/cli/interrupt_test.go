@@ -46,15 +46,15 @@ func TestSignalEndsTheRunAndKeepsWhatIsFinished(t *testing.T) {
 		code   int
 		word   string
 	}{{os.Interrupt, exitInterrupted, "interrupted"}, {syscall.SIGTERM, exitTerminated, "terminated"}} {
-		dir := filepath.Join(t.TempDir(), "out")
+		saved := filepath.Join(t.TempDir(), "saved.json")
 		e, stdout, stderr := signalled(t, c.signal)
-		if got := e.main(context.Background(), []string{"run", "-", "-f", "json", "-o", dir}); got != c.code {
+		if got := e.main(context.Background(), []string{"run", "-", "-f", "json", "--report", "json=" + saved}); got != c.code {
 			t.Errorf("%s: exit code %d, want %d", c.word, got, c.code)
 		}
 		if !strings.Contains(stderr.String(), c.word+"; the figures are partial") {
 			t.Errorf("%s: stderr does not say so: %s", c.word, stderr)
 		}
-		for name, text := range map[string]string{"stdout": stdout.String(), "the folder": readFile(t, filepath.Join(dir, resultFile))} {
+		for name, text := range map[string]string{"stdout": stdout.String(), "the file": readFile(t, saved)} {
 			r, err := report.Read(name, strings.NewReader(text))
 			if err != nil || r.Partial == "" || r.Scenario.Name != "endless" {
 				t.Errorf("%s: %s holds no partial result: %v", c.word, name, err)

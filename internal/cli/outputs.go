@@ -100,7 +100,7 @@ func (o *outputOptions) check() error {
 		return wrongUse("drop -f, or read the series: --report series=series.csv", "--every prints lines of text, and -f is %s", o.format)
 	}
 	if o.folder != "" {
-		if err := checkFolder(o.folder, o.force); err != nil {
+		if err := checkFolder(o.folder, o.force, folderFiles()); err != nil {
 			return err
 		}
 	} else if o.force {
@@ -153,15 +153,18 @@ func (o *outputOptions) emit(e *env, result *report.Result) int {
 	return code
 }
 
+// folderFiles are the names of what -o writes.
+func folderFiles() (names []string) {
+	for _, kind := range folderKinds() {
+		names = append(names, fileNameOf(kind))
+	}
+	return names
+}
+
 func (o *outputOptions) emitFolder(e *env, d *drawing) int {
-	kinds := folderKinds()
-	files := make([]named, 0, len(kinds))
-	for _, kind := range kinds {
-		data, err := d.file(kind)
-		if err != nil {
-			return e.report(&failure{code: exitOurs, text: err.Error()})
-		}
-		files = append(files, named{fileNameOf(kind), data})
+	files, err := d.drawAll(folderKinds())
+	if err != nil {
+		return e.report(&failure{code: exitOurs, text: err.Error()})
 	}
 	if err := writeFolder(o.folder, o.force, files); err != nil {
 		return e.report(err)

@@ -24,13 +24,13 @@ func stage(path string, data []byte) (s staged, err error) {
 			continue
 		}
 		if err != nil {
-			return staged{}, err
+			return staged{path: path}, err
 		}
 		_, err = f.Write(data)
 		err = errors.Join(err, f.Close())
 		if err != nil {
 			os.Remove(s.temporary)
-			return staged{}, err
+			return staged{path: path}, err
 		}
 		return s, nil
 	}
