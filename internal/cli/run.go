@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,7 +69,7 @@ that did not load; 3 our own failure; 4 time limit or event budget exceeded;
 	addFlag(f, &o.jobs, "jobs", "j", "N", "", "2", "simulate N at once (default: one a core)", atLeast(1, "--jobs 2"))
 	addList(f, &o.set, "set", "PATH=VALUE", "payments.breaker.cooldown=5s", "change a field of the scenario; repeatable")
 	addList(f, &o.vs, "vs", "[ARM:]PATH=VALUE", "payments.timeout=1s", "one more arm with that change; repeatable")
-	addList(f, &o.arms, "arm", "NAME", "contained", "only this arm; repeatable")
+	addList(f, &o.arms, "arm", "NAME", "contained", "only this arm (and those of --vs); repeatable")
 	addList(f, &o.expect, "expect", "EXPR", "'endpoint.search.slo_rate@fault >= 99%'", "hold this in place of the file's expectations; repeatable")
 	addFlag(f, &o.events, "max-events", "", "N", "", "50000000", "end a simulation after N events", atLeast(1, "--max-events 50000000"))
 	addFlag(f, &o.limit, "time-limit", "", "DURATION", "", "1m", "end the work after this much real time", positive("--time-limit 1m"))
@@ -95,7 +96,8 @@ func run(ctx context.Context, e *env, cmd *cobra.Command, o *runOptions) error {
 	if !named {
 		fmt.Fprintf(e.stderr, "no scenario named; running the built-in %s\n", defaultScenario)
 	}
-	if file, err = changed(file, o); err != nil {
+	file, arms, err := changed(file, o)
+	if err != nil {
 		return err
 	}
 	if !o.output.quiet {
@@ -103,7 +105,7 @@ func run(ctx context.Context, e *env, cmd *cobra.Command, o *runOptions) error {
 			fmt.Fprintln(e.stderr, w)
 		}
 	}
-	result, err := simulate(ctx, e, file, o)
+	result, err := simulate(ctx, e, file, o, arms)
 	if err != nil {
 		code, words, ok := earlyEnd(ctx, err)
 		if !ok || result == nil {
@@ -115,21 +117,27 @@ func run(ctx context.Context, e *env, cmd *cobra.Command, o *runOptions) error {
 	return withCode(o.output.emit(e, result))
 }
 
-// changed applies --set and --vs.
-func changed(file *scenarios.File, o *runOptions) (*scenarios.File, error) {
+// changed applies --set and --vs, and says which arms to run: those of --arm
+// and those that --vs adds, or all (nil) without --arm.
+func changed(file *scenarios.File, o *runOptions) (_ *scenarios.File, arms []string, err error) {
 	if len(o.set) > 0 {
-		var err error
 		if file, err = file.WithSet(o.set); err != nil {
-			return nil, of("--set", err)
+			return nil, nil, of("--set", err)
 		}
 	}
+	before := len(file.Arms())
 	for _, v := range o.vs {
-		var err error
 		if file, err = file.AddVs(v); err != nil {
-			return nil, of("--vs", err)
+			return nil, nil, of("--vs", err)
 		}
 	}
-	return file, nil
+	if len(o.arms) > 0 {
+		arms = slices.Clone(o.arms)
+		for _, added := range file.Arms()[before:] {
+			arms = append(arms, added.Name)
+		}
+	}
+	return file, arms, nil
 }
 
 // of says which flag an error is about.
@@ -141,11 +149,11 @@ func of(flag string, err error) error {
 	return &f
 }
 
-func simulate(ctx context.Context, e *env, file *scenarios.File, o *runOptions) (*report.Result, error) {
+func simulate(ctx context.Context, e *env, file *scenarios.File, o *runOptions, arms []string) (*report.Result, error) {
 	p := e.newProgress(o.output.quiet)
 	defer p.stop()
 	result, err := study.Run(ctx, file, study.Options{
-		Seed: o.seed, Replicates: o.replicates, Jobs: o.jobs, Arm: o.arms, Expect: o.expect,
+		Seed: o.seed, Replicates: o.replicates, Jobs: o.jobs, Arm: arms, Expect: o.expect,
 		Version: Version, Source: o.scenario, Events: uint64(o.events), Progress: p.step,
 	})
 	if result != nil {
