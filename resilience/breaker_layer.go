@@ -111,7 +111,7 @@ func (f *breakerFrame) Done(o call.Outcome) {
 // Cancel ends the call because its caller left: no verdict, the slot goes back.
 func (f *breakerFrame) Cancel() {
 	f.inner.Cancel()
-	f.record(Neutral)
+	f.record(f.layer.verdicts[call.Cancelled])
 	f.restore()
 	f.layer.frames.put(f)
 }

@@ -86,7 +86,7 @@ func distinct(arms []Arm) []Arm {
 
 // arm builds one arm.
 func (f *File) arm(s ArmSpec) (Arm, error) {
-	g, err := f.with(s.Set)
+	g, err := f.with(s.Set, true)
 	if err != nil {
 		return Arm{}, err
 	}

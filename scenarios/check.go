@@ -22,7 +22,7 @@ func (f *File) check(d *decoder) {
 	c.faults()
 	c.permits()
 	c.limits()
-	if !slices.ContainsFunc(d.problems, func(p Problem) bool { return !p.Warning }) {
+	if !f.part && !slices.ContainsFunc(d.problems, func(p Problem) bool { return !p.Warning }) {
 		c.arms()
 		c.expectations()
 	}
@@ -254,7 +254,7 @@ func (c *checker) arms() {
 		}
 		for i, x := range a.Set {
 			at := fmt.Sprintf("%s.set.%d", path, i+1)
-			if _, err := c.f.with([]Assignment{x}); err != nil {
+			if _, err := c.f.with([]Assignment{x}, true); err != nil {
 				hint := ""
 				if h, ok := err.(interface{ Hint() string }); ok {
 					hint = h.Hint()

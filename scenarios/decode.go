@@ -189,7 +189,7 @@ func (d *decoder) fields(path string, n *yaml.Node, pairs []pair, v reflect.Valu
 		f := fields[i]
 		given[f.key] = true
 		sub := join(path, f.key)
-		d.at[sub] = place{p.key, p.value}
+		d.at[sub] = place(p)
 		d.value(sub, p.value, v.FieldByIndex(f.index), f)
 	}
 	d.required(path, n, v, given)
@@ -440,7 +440,7 @@ func (d *decoder) named(path string, n *yaml.Node, pairs []pair, fam *family) (a
 	for _, p := range beside {
 		for _, f := range fieldsOf(v.Type()) {
 			if f.key == p.key.Value {
-				d.at[join(sub, f.key)] = place{p.key, p.value}
+				d.at[join(sub, f.key)] = place(p)
 				d.value(join(sub, f.key), p.value, v.FieldByIndex(f.index), f)
 			}
 		}

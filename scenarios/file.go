@@ -36,6 +36,7 @@ type File struct {
 	at       map[string]place
 	warnings *Problems
 	vs       []vsArm
+	part     bool // its arms and expectations are not checked
 }
 
 // LoadPath reads a file, or standard input for "-".

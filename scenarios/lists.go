@@ -12,7 +12,6 @@ import (
 	"blastradius/faults"
 	"blastradius/resilience"
 	"blastradius/sim/call"
-	"blastradius/sim/spec"
 )
 
 // The lists of a file that have a form of their own.
@@ -206,7 +205,7 @@ func (e *Errors) decode(d *decoder, path string, n *yaml.Node) {
 			continue
 		}
 		sub := join(path, p.key.Value)
-		d.at[sub] = place{p.key, p.value}
+		d.at[sub] = place(p)
 		var c struct {
 			Share      float64       `yaml:"share" unit:"share" min:"0%" max:"100%" short:"true" required:"true" help:"share of the attempts"`
 			RetryAfter time.Duration `yaml:"retry_after" unit:"duration" min:"0s" help:"pause that a throttled answer asks for"`
@@ -250,7 +249,7 @@ func (a *Assignments) decode(d *decoder, path string, n *yaml.Node) {
 	for i, p := range d.pairs(n) {
 		v := d.resolve(p.value)
 		*a = append(*a, Assignment{Path: p.key.Value, Value: flow(v)})
-		d.at[fmt.Sprintf("%s.%d", path, i+1)] = place{p.key, p.value}
+		d.at[fmt.Sprintf("%s.%d", path, i+1)] = place(p)
 	}
 }
 
@@ -329,6 +328,3 @@ func (e *Expects) one(d *decoder, path, arm string, n *yaml.Node) {
 		*e = append(*e, x)
 	}
 }
-
-// validator is what kinds have in common for checks.
-type validator interface{ Validate() []spec.Problem }

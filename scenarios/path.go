@@ -422,13 +422,15 @@ func clone(n *yaml.Node) *yaml.Node {
 	return &c
 }
 
-// with is f with fields changed, each as PATH and value.
-func (f *File) with(changes []Assignment) (*File, error) {
+// with is f with fields changed, each as PATH and value. part leaves the arms
+// and expectations unchecked: an arm's own changes are tried within their check.
+func (f *File) with(changes []Assignment, part bool) (*File, error) {
 	if len(changes) == 0 {
 		return f, nil
 	}
 	g := *f
 	g.root = clone(f.root)
+	g.part = part
 	for _, a := range changes {
 		path, err := Resolve(a.Path, g.Paths())
 		if err != nil {
@@ -505,5 +507,5 @@ func (f *File) WithSet(assignments []string) (*File, error) {
 		}
 		changes = append(changes, a)
 	}
-	return f.with(changes)
+	return f.with(changes, false)
 }

@@ -293,7 +293,7 @@ func (d *decoder) wordMap(path string, n *yaml.Node, v reflect.Value, f field) {
 		value := d.resolve(p.value)
 		if d.oneOf(p.key, f.key, f.keys) && d.oneOf(value, p.key.Value, f.enum) {
 			out[p.key.Value] = value.Value
-			d.at[join(path, p.key.Value)] = place{p.key, p.value}
+			d.at[join(path, p.key.Value)] = place(p)
 		}
 	}
 	v.Set(reflect.ValueOf(out))
@@ -322,7 +322,7 @@ func (d *decoder) namedList(path string, n *yaml.Node, v reflect.Value) {
 		}
 		item.Elem().FieldByName("Name").SetString(p.key.Value)
 		sub := join(path, p.key.Value)
-		d.at[sub] = place{p.key, p.value}
+		d.at[sub] = place(p)
 		d.body(sub, what, p.value, item.Interface())
 		v.Set(reflect.Append(v, item.Elem()))
 	}
@@ -367,7 +367,7 @@ func (d *decoder) table(path string, n *yaml.Node, v reflect.Value) {
 			d.report(p.key, fmt.Sprintf("percentile %s is not between 0%% and 100%%", p.key.Value), "")
 			continue
 		}
-		d.at[join(path, p.key.Value)] = place{p.key, p.value}
+		d.at[join(path, p.key.Value)] = place(p)
 		if x, ok := d.duration(d.resolve(p.value), field{key: p.key.Value, min: "0s"}); ok {
 			out = append(out, dist.Point{P: share, Value: x})
 		}

@@ -83,7 +83,7 @@ func run(ctx context.Context, c *Config, t *tracer) *Result {
 		s := build(&twin, nil)
 		fates = make([][]fate, len(s.endpoints))
 		for i, e := range s.endpoints {
-			e.fates = make([]fate, 0, int(twin.Endpoints[i].Arrivals.Mean(0, c.Duration)*1.02)+64)
+			e.fates = make([]fate, 0, int(min(twin.Endpoints[i].Arrivals.Mean(0, c.Duration)*1.02, 1<<22))+64)
 		}
 		err := s.run(ctx)
 		events = s.kernel.Fired()

@@ -227,7 +227,6 @@ func TestSweptHeapKeepsOrder(t *testing.T) {
 type cuts struct {
 	at  []time.Duration
 	log []time.Duration
-	now func() time.Duration
 }
 
 func (c *cuts) Cross(at time.Duration) time.Duration {
