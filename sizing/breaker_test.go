@@ -40,7 +40,7 @@ func TestConsecutiveAgainstAllSequences(t *testing.T) {
 					}
 					return run >= n
 				})
-				if got := Consecutive(n).OpenWithin(p, k); math.Abs(got-want) > 1e-13 {
+				if got := Consecutive(n).OpenWithin(p, k); !(math.Abs(got-want) <= 1e-13) {
 					t.Errorf("%d consecutive at %g within %d: got %.15g, want %.15g", n, p, k, got, want)
 				}
 			}
@@ -104,7 +104,7 @@ func TestRatioWindowAgainstAllSequences(t *testing.T) {
 			}
 			return float64(failures)/float64(len(last)) >= w.Ratio
 		})
-		if got := w.OpenWithin(p, n); math.Abs(got-want) > 1e-12 {
+		if got := w.OpenWithin(p, n); !(math.Abs(got-want) <= 1e-12) {
 			t.Errorf("%+v at %g within %d: got %.15g, want %.15g", w, p, n, got, want)
 		}
 	})

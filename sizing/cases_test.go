@@ -50,7 +50,7 @@ func TestFallbackThatComesTooLate(t *testing.T) {
 		opens := Consecutive(5).DetectionEven(100, timeout)
 		wantNear(t, "opens", opens, want.opens, 1e-12)
 		wantNear(t, "parked", Little(100, opens), want.parked, 1e-12)
-		if got := Consecutive(5).ParkedAtDetection(100, timeout); math.Abs(got-want.parked) > 4 {
+		if got := Consecutive(5).ParkedAtDetection(100, timeout); !(math.Abs(got-want.parked) <= 4) {
 			t.Errorf("parked peak: got %g, want %g within 4", got, want.parked)
 		}
 	}

@@ -133,6 +133,12 @@ func TestOddArgumentsToBreakersAndRetries(t *testing.T) {
 	}
 }
 
+// wilsonLow is the lower end of the interval.
+func wilsonLow(hits, n int, level float64) float64 {
+	low, _ := Wilson(hits, n, level)
+	return low
+}
+
 // The values that the doc comments promise at the edges.
 func TestPromisedEdges(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
@@ -158,11 +164,33 @@ func TestPromisedEdges(t *testing.T) {
 		{SuccessBudgetRetries(0.1, 0.9), 0.01 / 0.99}, {SuccessBudgetRetries(0.1, 0.01), 0.01 / 0.99}, {SuccessBudgetRetries(0.5, 1), 0}, {ThrottleProbability(100, 30, 2), 40. / 101},
 		{RetryBudget{0.1, 0}.Success(0.5), 0.55}, {RetryBudget{0.1, 3}.Success(0.05), 1 - 0.05*0.05*0.05}, {RetryBudget{0.1, 3}.Retries(0.5), 0.1},
 		{Overload{Rate: 10}.Wait(1), inf}, {Overload{Rate: 10, Capacity: 20}.Queue(5), 0}, {Overload{Rate: 10, Capacity: 10}.Drain(1), inf}, {Overload{}.Drain(0), 0},
+		{Overload{Rate: 10, Capacity: 20}.Wait(5), 0}, {Overload{Rate: 10, Capacity: 5}.Wait(-1), 0}, {SuccessBudgetRetries(0.1, 2), nan}, {SuccessBudgetRetries(-1, 0.5), nan},
+		{ThrottleProbability(-1, 3, 2), nan}, {ThrottleProbability(100, 3, -2), nan}, {ThrottleProbability(5, 100, 2), 0}, {ThrottledOverload(0.5), 1},
+		{Consecutive(1).DetectionEven(10, 2), 2}, {Consecutive(1).ParkedAtDetection(10, 2), 21}, {Consecutive(0).ParkedAtDetection(10, 2), nan}, {Consecutive(0).DetectionEven(10, 2), nan},
+		{Exponential(1).MeanMin(1), 1 - math.Exp(-1)}, {Exponential(1).SquareMin(1), 2 - 4*math.Exp(-1)}, {Exponential(0).MeanMin(1), 0}, {Exponential(0).Tail(0), 0}, {Exponential(0).Quantile(0.9), 0},
+		{Cycle{10, 0.5, 10, 0, 0}.OpensPerHour(), 3600 / 0.6}, {Cycle{0, 0.5, 10, 1, 0}.Rejected(), nan}, {Finite{3, 1, 2, 3}.Blocking(), 0}, {ClosedThroughput(0, 0, 0), 0}, {ClosedThroughput(-1, 1, 0), nan}, {ClosedThroughput(1, 0, 0), inf},
+		{binomialProbability(3, 4, 0.5), 0}, {binomialProbability(3, -1, 0.5), 0}, {MMc{1, 0, 0}.WaitQuantile(0.5), inf}, {MMc{1, 0.1, 20}.WaitQuantile(1.5), nan}, {MMc{1, 0.1, 20}.WaitQuantile(0.5), 0},
+		{LayerAttempts(0, 1), nan}, {LayerAttempts(4, 0), 1}, {FanOut(0, 0.5), 0}, {FanOut(3, 1), 1}, {wilsonLow(0, 10, 1), nan}, {wilsonLow(3, 2, 0.95), nan},
 		{Saturated{10, 20, 1, 1}.Waiting(), 0}, {Saturated{10, 20, 1, 1}.Carried(), 10}, {ShareHeldAbove(Exponential(1), inf), 0}, {ShareHeldAbove(Exponential(1), -1), 1},
 	} {
 		if !near(c.got, c.want, 1e-12) {
 			t.Errorf("edge %d: got %g, want %g", i, c.got, c.want)
 		}
+	}
+	if one := Consecutive(1); one.OpenWithin(0.3, 1) != 0.3 {
+		t.Errorf("one failure in one call: %g", one.OpenWithin(0.3, 1))
+	}
+	if mean, sd := Consecutive(1).Detection(10, 2); !near(mean, 2.1, 1e-12) || !near(sd, 0.1, 1e-12) {
+		t.Errorf("detection by one failure: %g, %g", mean, sd)
+	}
+	if mean, sd := Consecutive(0).Detection(10, 2); !math.IsNaN(mean) || !math.IsNaN(sd) {
+		t.Errorf("detection by no failure: %g, %g", mean, sd)
+	}
+	if low, high := StickyRegion(-1, 3); !math.IsNaN(low) || !math.IsNaN(high) {
+		t.Errorf("sticky region of no capacity: %g, %g", low, high)
+	}
+	if b := (RetryBudget{Fraction: 0.25}); b.Short(0.2) || !b.Short(0.21) { // 0.2/0.8 is the budget
+		t.Error("a budget of 0.25 lasts to a fifth of failures, and no longer")
 	}
 	if sum, excess := PermitSum(100, 60, 70); sum != 130 || excess != 30 {
 		t.Errorf("PermitSum: got %d and %d", sum, excess)

@@ -28,7 +28,7 @@ func wantNear(t *testing.T, name string, got, want, relative float64) {
 // decimals.
 func wantRounded(t *testing.T, name string, got, want float64, decimals int) {
 	t.Helper()
-	if math.Abs(got-want) > 0.5001*math.Pow(10, -float64(decimals)) {
+	if !(math.Abs(got-want) <= 0.5001*math.Pow(10, -float64(decimals))) {
 		t.Errorf("%s: got %.10g, want %.*f", name, got, decimals, want)
 	}
 }

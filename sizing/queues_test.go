@@ -42,7 +42,7 @@ func TestEndlessQueueIsErlangC(t *testing.T) {
 		share := math.Max(0, 1-float64(q.servers)/endless.Load())
 		for _, d := range []float64{math.Inf(1), 1e7 * q.mean} {
 			timed := MMcD{q.rate, q.mean, q.servers, d}
-			if math.Abs(timed.Shed()-share) > 1e-6 {
+			if !(math.Abs(timed.Shed()-share) <= 1e-6) {
 				t.Errorf("D=%g: sheds %g, want %g", d, timed.Shed(), share)
 			}
 			if endless.Load() < 0.999*float64(q.servers) {
@@ -53,7 +53,7 @@ func TestEndlessQueueIsErlangC(t *testing.T) {
 		}
 		for _, places := range []int{10_000_000, math.MaxInt} {
 			long := MMcK{q.rate, q.mean, q.servers, places}
-			if math.Abs(long.Shed()-share) > 1e-6 {
+			if !(math.Abs(long.Shed()-share) <= 1e-6) {
 				t.Errorf("%d places: sheds %g, want %g", places, long.Shed(), share)
 			}
 			if endless.Load() < 0.999*float64(q.servers) && (!near(long.PWait(), endless.PWait(), 1e-9) || !near(long.MeanQueue(), endless.MeanQueue(), 1e-9)) {
@@ -143,7 +143,7 @@ func TestBoundedQueueAgainstItsStates(t *testing.T) {
 			{"shed", q.Shed(), last / total}, {"queue", q.MeanQueue(), queue / total}, {"busy", q.MeanBusy(), busy / total},
 			{"P(wait)", q.PWait(), (full - last) / total}, {"wait", q.MeanWait(), queue / total / (q.Rate * (1 - last/total))},
 		} {
-			if math.Abs(f.got-f.want) > 1e-9*f.want+1e-13 {
+			if !(math.Abs(f.got-f.want) <= 1e-9*f.want+1e-13) {
 				t.Errorf("%+v: %s %.15g, want %.15g", q, f.name, f.got, f.want)
 			}
 		}
