@@ -108,7 +108,8 @@ func (f *breakerFrame) Done(o call.Outcome) {
 	d.Done(o)
 }
 
-// Cancel ends the call because its caller left: no verdict, the slot goes back.
+// Cancel ends the call because its caller left: no verdict and the slot goes
+// back, unless the file judges cancellations.
 func (f *breakerFrame) Cancel() {
 	f.inner.Cancel()
 	f.record(f.layer.verdicts[call.Cancelled])

@@ -128,6 +128,7 @@ func (f *File) problems(list []Problem) *Problems {
 		}
 		return a.Col - b.Col
 	})
+	list = slices.CompactFunc(list, func(a, b Problem) bool { return a == b }) // an alias read often is one mistake
 	return &Problems{File: f.source, List: list, src: strings.Split(text, "\n")}
 }
 
@@ -147,19 +148,19 @@ func parse(src []byte) (*yaml.Node, *Problem) {
 	}
 	loader, err := yaml.NewLoader(bytes.NewReader(src))
 	if err != nil {
-		return nil, syntaxProblem(err)
+		return nil, syntaxProblem(src, err)
 	}
 	var doc, more yaml.Node
 	if err := loader.Load(&doc); err != nil {
 		if errors.Is(err, io.EOF) {
 			return nil, &Problem{Text: "the file holds nothing but comments", Hint: "blastradius init FILE writes one to start from"}
 		}
-		return nil, syntaxProblem(err)
+		return nil, syntaxProblem(src, err)
 	}
 	if err := loader.Load(&more); err == nil {
 		return nil, &Problem{Line: more.Line, Col: max(1, more.Column), Text: "a second document begins here", Hint: "one scenario per file"}
 	} else if !errors.Is(err, io.EOF) {
-		return nil, syntaxProblem(err)
+		return nil, syntaxProblem(src, err)
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) == 0 {
 		return nil, &Problem{Text: "the file holds no document"}
@@ -205,14 +206,14 @@ func tooDeep(src []byte) *Problem {
 }
 
 // syntaxProblem puts the parser's complaint into the file's terms.
-func syntaxProblem(err error) *Problem {
+func syntaxProblem(src []byte, err error) *Problem {
 	var le *yaml.LoadError
 	if !errors.As(err, &le) {
 		return &Problem{Text: err.Error()}
 	}
 	p := &Problem{Line: le.Mark.Line, Col: le.Mark.Column, Text: le.Message}
 	switch {
-	case strings.Contains(le.Message, "tab character"):
+	case strings.Contains(le.Message, "tab character"), strings.Contains(le.Message, "cannot start any token") && tabAt(src, le.Mark.Line):
 		p.Text, p.Hint = "a tab where YAML wants spaces", "indent with spaces"
 	case strings.Contains(le.Message, "mapping values are not allowed"):
 		p.Text, p.Hint = "a ':' that starts a value where none can stand", "check the indentation, or quote the text"
@@ -226,9 +227,19 @@ func syntaxProblem(err error) *Problem {
 	case strings.Contains(le.Message, "control characters"):
 		p.Text = "this is a binary file, not YAML"
 	case strings.Contains(le.Message, "unknown anchor"):
-		p.Text, p.Hint = strings.TrimSuffix(le.Message, " referenced")+" is not defined", "define it with & above"
+		p.Text, p.Hint = strings.TrimSuffix(strings.TrimPrefix(le.Message, "unknown "), " referenced")+" is not defined", "define it with & above"
 	}
 	return p
+}
+
+// tabAt reports whether a line is indented with a tab.
+func tabAt(src []byte, line int) bool {
+	lines := bytes.Split(src, []byte("\n"))
+	if line < 1 || line > len(lines) {
+		return false
+	}
+	text := lines[line-1]
+	return bytes.IndexByte(text[:len(text)-len(bytes.TrimLeft(text, " \t"))], '\t') >= 0
 }
 
 // decode fills f from its tree. On a problem it returns all of them.

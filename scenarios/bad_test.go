@@ -1,0 +1,219 @@
+package scenarios
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// badBase is a sound file into which each bad line is put at its mark.
+const badBase = `duration: 5m
+process:
+  pool: {size: 100}
+endpoints:
+  web:
+    arrivals: {poisson: 80/s}
+    deadline: 5s
+    calls: [db]
+dependencies:
+  db:
+    latency: 50ms
+    stack:
+      - breaker: {cooldown: 30s}
+      - bulkhead: {permits: 20}
+      - timeout: 1s
+`
+
+// swap is badBase with one part replaced.
+func swap(old, with string) string {
+	if !strings.Contains(badBase, old) {
+		panic("no " + old)
+	}
+	return strings.Replace(badBase, old, with, 1)
+}
+
+// badFiles are wrong in one way each; the golden file holds the whole answer.
+var badFiles = []struct{ name, src string }{
+	{"empty", ""},
+	{"only spaces", "  \n\n"},
+	{"only comments", "# nothing here\n"},
+	{"binary", "PNG\x00\x01\x02"},
+	{"not UTF-8", "about: caf\xe9\n"},
+	{"a list", "- a\n- b\n"},
+	{"a word", "hello\n"},
+	{"two documents", badBase + "---\n" + badBase},
+	{"a tab", swap("  pool: {size: 100}", "\tpool: {size: 100}")},
+	{"an open bracket", swap("{size: 100}", "{size: 100")},
+	{"an open quote", swap("50ms", "\"50ms")},
+	{"a stray colon", swap("latency: 50ms", "latency: p50: 50ms")},
+	{"bad indentation", swap("    deadline: 5s", "   deadline: 5s")},
+	{"unknown anchor", swap("50ms", "*slow")},
+	{"deep nesting", "a: " + strings.Repeat("[", 5000)},
+	{"alias bomb", "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nendpoints: {web: {arrivals: {at: *e}}}\n"},
+	{"a list that holds itself", swap("[db]", "&x [*x]")},
+	{"key twice", swap("    deadline: 5s", "    deadline: 5s\n    deadline: 6s")},
+	{"unknown key", swap("cooldown", "cooldwon")},
+	{"unknown key at the top", "duraton: 5m\n" + badBase},
+	{"another tool's word", swap("permits: 20", "permits: 20, queue_timeout: 1s")},
+	{"another tool's word in a breaker", swap("cooldown: 30s", "waitDurationInOpenState: 30s")},
+	{"failureRateThreshold", swap("cooldown: 30s", "failureRateThreshold: 50%")},
+	{"maxConcurrentCalls", swap("permits: 20", "maxConcurrentCalls: 20")},
+	{"minimum", swap("cooldown: 30s", "minimum: 5")},
+	{"unicode key", swap("cooldown", "кулдаун")},
+	{"unicode name", swap("  web:", "  прилавок:")},
+	{"upper-case name", swap("  web:", "  Web Shop:")},
+	{"wide title and a mistake", "title: 決済が遅い\n" + swap("50ms", "50")},
+	{"mistake behind wide characters", swap("{cooldown: 30s}", "{cooldown: 30s, 冷却: 5s}")},
+	{"duration without unit", swap("cooldown: 30s", "cooldown: 30")},
+	{"duration of words", swap("cooldown: 30s", "cooldown: 30 secs")},
+	{"duration in days", swap("duration: 5m", "duration: 2d")},
+	{"duration NaN", swap("cooldown: 30s", "cooldown: NaN")},
+	{"duration negative", swap("cooldown: 30s", "cooldown: -5s")},
+	{"duration zero", swap("duration: 5m", "duration: 0s")},
+	{"duration too long", swap("duration: 5m", "duration: 99999h")},
+	{"rate without unit", swap("80/s", "80")},
+	{"rate per day", swap("80/s", "80/day")},
+	{"rate zero", swap("80/s", "0/s")},
+	{"rate negative", swap("80/s", "-1/s")},
+	{"rate overflow", swap("80/s", "1e400/s")},
+	{"rate NaN", swap("80/s", "NaN/s")},
+	{"share above 100%", swap("cooldown: 30s", "ratio: 150%")},
+	{"share without %", swap("cooldown: 30s", "ratio: 50")},
+	{"share of one", swap("cooldown: 30s", "ratio: 1")},
+	{"share zero", swap("cooldown: 30s", "ratio: 0%")},
+	{"permits zero", swap("permits: 20", "permits: 0")},
+	{"permits a half", swap("permits: 20", "permits: 2.5")},
+	{"permits a word", swap("permits: 20", "permits: many")},
+	{"permits huge", swap("permits: 20", "permits: 99999999999")},
+	{"min_calls above window", swap("cooldown: 30s", "window: 10, min_calls: 20")},
+	{"two rules in one breaker", swap("cooldown: 30s", "consecutive: 5, ratio: 30%")},
+	{"list for a map", swap("breaker: {cooldown: 30s}", "breaker: [30s]")},
+	{"map for a list", swap("calls: [db]", "calls: {db: 1}")},
+	{"value for a map", swap("process:\n  pool: {size: 100}", "process: 100")},
+	{"unknown layer", swap("- bulkhead: {permits: 20}", "- bulkhed: {permits: 20}")},
+	{"two layers in one item", swap("- timeout: 1s", "- timeout: 1s\n        retry: 3")},
+	{"setting beside its layer", swap("- timeout: 1s", "- timeout: 1s\n        jitter: full")},
+	{"same layer twice", swap("- timeout: 1s", "- timeout: 1s\n      - timeout: 2s")},
+	{"unknown arrivals", swap("poisson", "poison")},
+	{"unknown latency", swap("latency: 50ms", "latency: {expo: 50ms}")},
+	{"latency of a word", swap("latency: 50ms", "latency: quick")},
+	{"p99 below p50", swap("latency: 50ms", "latency: {p50: 50ms, p99: 20ms}")},
+	{"p99 too far above the mean", swap("latency: 50ms", "latency: {mean: 50ms, p99: 1s}")},
+	{"weights of 90%", swap("latency: 50ms", "latency: {mix: [{weight: 90%, latency: 50ms}]}")},
+	{"quantiles that end early", swap("latency: 50ms", "latency: {quantiles: {50%: 20ms, 99%: 80ms}}")},
+	{"quantiles that fall", swap("latency: 50ms", "latency: {quantiles: {50%: 20ms, 100%: 10ms}}")},
+	{"no latency", swap("    latency: 50ms\n", "")},
+	{"no endpoints", "dependencies: {db: {latency: 1ms}}\n"},
+	{"empty endpoints", "endpoints: {}\n"},
+	{"unknown dependency", swap("[db]", "[dbb]")},
+	{"unknown pool", swap("    latency: 50ms", "    latency: 50ms\n    pool: reports")},
+	{"fault after the end", swap("    stack:", "    faults: [{down: {}, from: 6m}]\n    stack:")},
+	{"fault that never ends", swap("    stack:", "    faults: [{down: {}, for: 30s, every: 20s}]\n    stack:")},
+	{"fault without effect", swap("    stack:", "    faults: [{slow: {}}]\n    stack:")},
+	{"fault of two minds", swap("    stack:", "    faults: [{slow: {latency: 8s, times: 3}}]\n    stack:")},
+	{"unknown fault", swap("    stack:", "    faults: [slwo]\n    stack:")},
+	{"warmup of the whole run", "warmup: 5m\n" + badBase},
+	{"unknown class", swap("    stack:", "    errors: {server_eror: 1%}\n    stack:")},
+	{"errors above 100%", swap("    stack:", "    errors: {server_error: 60%, client_error: 60%}\n    stack:")},
+	{"arm that removes nothing there", badBase + "arms: {bare: {remove: [retry]}}\n"},
+	{"arm that keeps a word", badBase + "arms: {bare: {keep: [timeot]}}\n"},
+	{"arm that sets an unknown path", badBase + "arms: {slow: {set: {db.timeot: 2s}}}\n"},
+	{"arm that sets nonsense", badBase + "arms: {slow: {set: {db.timeout: soon}}}\n"},
+	{"expectation of an unknown metric", badBase + "expect: {contained: [endpoint.web.slo_rte >= 99%]}\n"},
+	{"expectation of an unknown arm", badBase + "expect: {contaned: [endpoint.web.slo_rate >= 99%]}\n"},
+	{"expectation of an unknown phase", badBase + "expect: {contained: [endpoint.web.slo_rate@fualt >= 99%]}\n"},
+	{"expectation without unit", badBase + "expect: {contained: [endpoint.web.latency_p99 <= 300]}\n"},
+	{"expectation with a single =", badBase + "expect: {contained: [endpoint.web.requests = 3]}\n"},
+	{"unknown version", "version: 2\n" + badBase},
+	{"seed of a word", "seed: luck\n" + badBase},
+	{"several at once", "version: 1\nduration: 30\nendpoints:\n  a:\n    arrivals: {poison: 3/s}\n    calls: [b, [c]]\ndependencies:\n  payments:\n    latency: {p50: 50ms, p99: 20ms}\n    stack:\n      - breaker:\n          cooldwon: 5s\n"},
+}
+
+func TestBadFilesGetAnAnswer(t *testing.T) {
+	var b strings.Builder
+	for _, f := range badFiles {
+		start := time.Now()
+		_, err := Load("bad.yml", []byte(f.src))
+		if err == nil {
+			t.Errorf("%s: loaded", f.name)
+			continue
+		}
+		if d := time.Since(start); d > 2*time.Second {
+			t.Errorf("%s: took %v", f.name, d)
+		}
+		fmt.Fprintf(&b, "--- %s\n%s\n", f.name, err)
+		for _, goName := range []string{"scenarios.", "resilience.", "reflect", "yaml:", "struct", "nil"} {
+			if strings.Contains(err.Error(), goName) {
+				t.Errorf("%s: the answer speaks of %q", f.name, goName)
+			}
+		}
+	}
+	golden := filepath.Join("testdata", "bad.golden")
+	if *update {
+		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.String(); got != string(want) {
+		g, w := strings.Split(got, "\n"), strings.Split(string(want), "\n")
+		for i := range g {
+			if i >= len(w) || g[i] != w[i] {
+				t.Fatalf("line %d of the answers differs (-update rewrites them):\n got %s\nwant %s", i+1, g[i], w[min(i, len(w)-1)])
+			}
+		}
+		t.Fatal("the golden file holds more")
+	}
+}
+
+func TestFilesThatCannotBeRead(t *testing.T) {
+	dir := t.TempDir()
+	big := filepath.Join(dir, "big.yaml")
+	if err := os.WriteFile(big, []byte(strings.Repeat("garbage ", 10<<20/8)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "mine.yaml"), []byte(badBase), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		dir:                              "is a directory",
+		big:                              "is larger than 4 MB",
+		filepath.Join(dir, "mien.yaml"):  "no such file",
+		filepath.Join(dir, "other.yaml"): "no such file",
+	} {
+		_, err := LoadPath(path, nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+	if _, err := LoadPath(filepath.Join(dir, "mien.yaml"), nil); err == nil || !strings.Contains(err.(*FileError).Hint, "mine.yaml") {
+		t.Errorf("no hint at the file of nearly that name: %v", err)
+	}
+}
+
+func TestWarningsDoNotStopARun(t *testing.T) {
+	for name, c := range map[string]struct{ src, want string }{
+		"permits above the pool":  {swap("{size: 100}", "{size: 10}"), "1 bulkhead allow 20, process.pool: 10"},
+		"timeout at the deadline": {swap("timeout: 1s", "timeout: 5s"), "is not below the deadline"},
+		"dependency never called": {badBase + "  spare: {latency: 1ms}\n", "spare is never called"},
+		"fault outlives the run":  {swap("    stack:", "    faults: [{down: {}, from: 4m, for: 2m}]\n    stack:"), "outlives the run by 1m"},
+	} {
+		f, err := Load("w.yaml", []byte(c.src))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if w := strings.Join(f.Warnings(), "\n"); !strings.Contains(w, c.want) {
+			t.Errorf("%s: warnings %q, want %q", name, w, c.want)
+		}
+	}
+}
