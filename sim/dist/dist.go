@@ -39,7 +39,7 @@ type Described interface {
 
 // longest is where sampled and derived times saturate, far beyond any run, so
 // that adding two of them cannot overflow.
-const longest = time.Duration(1 << 62)
+const longest = time.Duration(1<<62 - 1)
 
 // duration rounds ns to the nanosecond within 0…longest; NaN is 0.
 func duration(ns float64) time.Duration {
