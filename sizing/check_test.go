@@ -84,6 +84,7 @@ func TestCheckChoosesTheModel(t *testing.T) {
 		{"wait for ever in a queue of 5", func(in *CheckInput) { in.MaxWait, in.QueueLimit = -1, 5 }, "M/M/c/K", false, MMcK{100, 0.1, 10, 5}.Shed()},
 		{"the queue binds", func(in *CheckInput) { in.QueueLimit = 5 }, "M/M/c+D, M/M/c/K", false, MMcK{100, 0.1, 10, 5}.Shed()},
 		{"the wait binds", func(in *CheckInput) { in.QueueLimit, in.Exponential = 500, true }, "M/M/c+D, M/M/c/K", false, MMcD{100, 0.1, 10, 0.25}.Shed()},
+		{"one permit", func(in *CheckInput) { in.Permits, in.MaxWait = 1, 0 }, "Erlang B", true, 10. / 11},
 		{"no permits yet", func(in *CheckInput) { in.Permits = 0 }, "M/M/c+D", false, math.NaN()},
 	} {
 		in := CheckInput{PeakRate: 100, Mean: 0.1, P99: 0.46, Permits: 10, MaxWait: 0.25, ShedTarget: 0.01}

@@ -171,7 +171,7 @@ func TestPromisedEdges(t *testing.T) {
 		{Cycle{10, 0.5, 10, 0, 0}.OpensPerHour(), 3600 / 0.6}, {Cycle{0, 0.5, 10, 1, 0}.Rejected(), nan}, {Finite{3, 1, 2, 3}.Blocking(), 0}, {ClosedThroughput(0, 0, 0), 0}, {ClosedThroughput(-1, 1, 0), nan}, {ClosedThroughput(1, 0, 0), inf},
 		{binomialProbability(3, 4, 0.5), 0}, {binomialProbability(3, -1, 0.5), 0}, {MMc{1, 0, 0}.WaitQuantile(0.5), inf}, {MMc{1, 0.1, 20}.WaitQuantile(1.5), nan}, {MMc{1, 0.1, 20}.WaitQuantile(0.5), 0},
 		{LayerAttempts(0, 1), nan}, {LayerAttempts(4, 0), 1}, {FanOut(0, 0.5), 0}, {FanOut(3, 1), 1}, {wilsonLow(0, 10, 1), nan}, {wilsonLow(3, 2, 0.95), nan},
-		{Saturated{10, 20, 1, 1}.Waiting(), 0}, {Saturated{10, 20, 1, 1}.Carried(), 10}, {ShareHeldAbove(Exponential(1), inf), 0}, {ShareHeldAbove(Exponential(1), -1), 1},
+		{SuccessBudgetRetries(3, 0.5), 1}, {Saturated{10, 20, 1, 1}.Waiting(), 0}, {Saturated{10, 20, 1, 1}.Carried(), 10}, {ShareHeldAbove(Exponential(1), inf), 0}, {ShareHeldAbove(Exponential(1), -1), 1},
 	} {
 		if !near(c.got, c.want, 1e-12) {
 			t.Errorf("edge %d: got %g, want %g", i, c.got, c.want)

@@ -13,6 +13,8 @@ func near(got, want, relative float64) bool {
 		return math.IsNaN(got)
 	case got == want:
 		return true
+	case math.IsInf(want, 0):
+		return false
 	}
 	return math.Abs(got-want) <= relative*math.Abs(want)
 }

@@ -36,6 +36,17 @@ func TestPoissonAgainstGonum(t *testing.T) {
 	})
 }
 
+// Stirling: 1/√(2πm)·(1 − 1/(12m)) at the mean itself, and digits left where
+// e^−m·m^k/k! has lost them.
+func TestPoissonKeepsItsDigits(t *testing.T) {
+	for _, mean := range []float64{1e6, 1e9, 1e12} {
+		wantNear(t, "at the mean", PoissonProbability(mean, int(mean)), (1-1/(12*mean))/math.Sqrt(2*math.Pi*mean), 1e-13)
+		// One state is to the next as k to the mean.
+		k := int(mean + 3*math.Sqrt(mean))
+		wantNear(t, "beside it", PoissonProbability(mean, k-1)/PoissonProbability(mean, k), float64(k)/mean, 1e-12)
+	}
+}
+
 func TestPoissonQuantileIsTheFirstThatReaches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		mean := math.Exp(rapid.Float64Range(-7, 14).Draw(t, "ln mean"))
