@@ -1,0 +1,212 @@
+package sim
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"blastradius/faults"
+	"blastradius/resilience"
+	"blastradius/sim/call"
+	"blastradius/sim/dist"
+	"blastradius/sim/load"
+)
+
+// randomSystem draws a small system over every kind: layers in any order,
+// pools, workers, capacity, parallel and optional calls, faults. All arrivals
+// come in the first two seconds.
+func randomSystem(t *rapid.T) *Config {
+	pick := func(what string, n int) int { return rapid.IntRange(0, n-1).Draw(t, what) }
+	millis := func(what string, most int) time.Duration {
+		return time.Duration(rapid.IntRange(0, most).Draw(t, what)) * time.Millisecond
+	}
+	pool := func(what string) *Pool {
+		if pick(what, 2) == 0 {
+			return nil
+		}
+		return &Pool{Size: 1 + pick(what+" size", 5), MaxWait: []time.Duration{0, 30 * time.Millisecond, Forever}[pick(what+" wait", 3)], Queue: []int{0, 3, Unbounded}[pick(what+" queue", 3)]}
+	}
+	c := &Config{Name: "random", Seed: uint64(pick("seed", 1000)), Duration: 60 * time.Second, Warmup: []time.Duration{0, 300 * time.Millisecond}[pick("warm-up", 2)]}
+	c.Process.Workers, c.Process.Pool = pool("workers"), pool("pool")
+	c.Process.Pools = map[string]Pool{"own": {Size: 2, MaxWait: 50 * time.Millisecond, Queue: Unbounded}}
+	c.Phases = []Phase{{"odd", 777 * time.Millisecond, 1999 * time.Millisecond}}
+	names := []string{"a", "b", "c"}
+	for _, n := range names {
+		d := Dependency{Name: n, FinishOnCancel: pick("finish", 2) == 1}
+		d.Latency = []dist.Kind{constant(0), constant(20 * time.Millisecond), &dist.Exponential{MeanLatency: 30 * time.Millisecond}, &dist.Lognormal{Median: 20 * time.Millisecond, Sigma: 1}}[pick("latency", 4)]
+		if pick("errors", 2) == 1 {
+			d.Errors = []ErrorShare{{Class: call.ServerError, Share: 0.2}, {Class: call.ClientError, Share: 0.1}, {Class: call.ConnectError, Share: 0.1}, {Class: call.Throttled, Share: 0.1, RetryAfter: 5 * time.Millisecond}}
+		}
+		if pick("capacity", 3) == 0 {
+			d.Capacity = &Capacity{Servers: 1 + pick("servers", 3), Queue: []int{0, 2, Unbounded}[pick("server queue", 3)]}
+		}
+		if pick("own pool", 4) == 0 {
+			d.Pool = "own"
+		}
+		for range pick("faults", 3) {
+			line := faults.NewTimeline()
+			line.From, line.For = millis("from", 2000), 1+millis("for", 1500)
+			line.Share = []float64{1, 0.5}[pick("share", 2)]
+			k := []faults.Config{&faults.Slow{Latency: constant(400 * time.Millisecond)}, &faults.Slow{Times: 5}, &faults.Error{Class: "server_error", Rate: 0.7}, &faults.Down{}, &faults.Hang{}}[pick("fault", 5)]
+			if _, hang := k.(*faults.Hang); hang {
+				d.FinishOnCancel = false // work that never ends would stay for ever
+			}
+			d.Faults = append(d.Faults, Fault{Kind: "x", Timeline: line, Config: k})
+		}
+		layers := []func() Layer{
+			func() Layer {
+				return breaker(func(b *resilience.Breaker) {
+					b.MinCalls, b.Window.Calls, b.Cooldown = 3, 5, 200*time.Millisecond
+					b.Record = []string{resilience.RecordOperation, resilience.RecordAttempt}[pick("record", 2)]
+					if pick("ramp", 2) == 1 {
+						b.Ramp = &resilience.Ramp{From: 0.2, Over: 300 * time.Millisecond}
+					}
+				})
+			},
+			func() Layer {
+				return bulkhead(1+pick("permits", 4), []time.Duration{0, 40 * time.Millisecond, Forever}[pick("max wait", 3)])
+			},
+			func() Layer { return timeout(time.Duration(1+pick("limit", 120)) * time.Millisecond) },
+			func() Layer {
+				return retry(1+pick("attempts", 4), []resilience.Backoff{nil, &resilience.ConstantBackoff{Wait: 10 * time.Millisecond}, &resilience.ExponentialBackoff{Base: 5 * time.Millisecond, Factor: 2}}[pick("backoff", 3)])
+			},
+			func() Layer { return cached(0.5, time.Second) },
+		}
+		for range pick("layers", 6) {
+			l := layers[pick("layer", len(layers))]()
+			l.Name = l.Kind + string(rune('0'+len(d.Stack)))
+			d.Stack = append(d.Stack, l)
+		}
+		c.Dependencies = append(c.Dependencies, d)
+	}
+	for i := range 1 + pick("endpoints", 2) {
+		e := Endpoint{Name: "e" + string(rune('0'+i)), SLO: []time.Duration{0, 100 * time.Millisecond}[pick("slo", 2)]}
+		at := &load.At{}
+		now := time.Duration(0)
+		for range 20 + pick("requests", 150) {
+			now += time.Duration(pick("gap", 20)) * time.Millisecond
+			at.Times = append(at.Times, min(now, 2*time.Second))
+		}
+		e.Arrivals = at
+		e.Deadline = 50*time.Millisecond + millis("deadline", 1500)
+		for range 1 + pick("steps", 3) {
+			var step Step
+			for range 1 + pick("parallel", 3) {
+				step = append(step, CallRef{Dependency: names[pick("target", 3)], Optional: pick("optional", 3) == 0})
+			}
+			e.Calls = append(e.Calls, step)
+		}
+		c.Endpoints = append(c.Endpoints, e)
+	}
+	return c
+}
+
+// TestLawsHoldInRandomSystems: Little's law to the nanosecond at every station
+// and phase, conservation of requests and calls, and everything given back once
+// the load is gone.
+func TestLawsHoldInRandomSystems(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := randomSystem(t)
+		r := Run(context.Background(), c)
+		if r.Cause != nil {
+			t.Fatal(r.Cause)
+		}
+		for _, p := range r.Phases {
+			for _, row := range p.Audit {
+				if !row.Exact {
+					t.Errorf("%s, phase %s: ∫N dt is not Σ sojourns", row.Station, row.Phase)
+				}
+				if row.In-row.Out < 0 && p.Name == PhaseAll && c.Warmup == 0 {
+					t.Errorf("%s: %d came and %d left", row.Station, row.In, row.Out)
+				}
+			}
+			for _, e := range c.Endpoints {
+				m := func(n string) float64 { return p.Metrics["endpoint."+e.Name+"."+n] }
+				failed := 0.0
+				for _, f := range failureNames {
+					failed += m("failures." + f)
+				}
+				done := m("requests") - m("in_flight")
+				if done > 0 {
+					if got := m("success_rate")*done + m("degraded_rate")*done + failed; got < done-1e-6 || got > done+1e-6 {
+						t.Errorf("phase %s: %s: %g requests ended, %g have an outcome", p.Name, e.Name, done, got)
+					}
+				}
+			}
+		}
+		all := r.Phase(PhaseAll)
+		for _, d := range c.Dependencies {
+			sum := 0.0
+			for _, class := range call.ClassNames() {
+				sum += all.Metrics["dependency."+d.Name+".outcomes."+class]
+			}
+			if calls := all.Metrics["dependency."+d.Name+".calls"]; c.Warmup == 0 && sum != calls {
+				t.Errorf("%s: %g calls, %g outcomes", d.Name, calls, sum)
+			}
+			for _, l := range d.Stack {
+				if b, ok := l.Config.(*resilience.Bulkhead); ok {
+					if v := all.Metrics["dependency."+d.Name+"."+l.Name+".in_use_max"]; v > float64(b.Permits) {
+						t.Errorf("%s: %g permits of %d", d.Name, v, b.Permits)
+					}
+				}
+			}
+		}
+		if p := c.Process.Pool; p != nil && all.Metrics["process.pool.in_use_max"] > float64(p.Size) {
+			t.Errorf("%g connections of %d", all.Metrics["process.pool.in_use_max"], p.Size)
+		}
+		if r.Left != (Inventory{}) {
+			t.Errorf("left behind: %+v", r.Left)
+		}
+		if again := Run(context.Background(), c); again.Digest != r.Digest || again.Events != r.Events {
+			t.Errorf("digest %x, then %x", r.Digest, again.Digest)
+		}
+	})
+}
+
+// TestEveryFigureIsInTheCatalogue: what a result gives has its entry, with the
+// unit that expectations are read in.
+func TestEveryFigureIsInTheCatalogue(t *testing.T) {
+	c := paymentsSlow()
+	c.Duration = 6 * time.Minute
+	c.Process.Workers = &Pool{Size: 500, MaxWait: Forever, Queue: Unbounded}
+	c.Process.Pools = map[string]Pool{"own": {Size: 5, MaxWait: time.Second, Queue: Unbounded}}
+	c.Dependencies[2].Pool = "own"
+	c.Dependencies[1].Capacity = &Capacity{Servers: 50, Queue: Unbounded}
+	c.Dependencies[1].Stack = append([]Layer{retry(2, nil)}, c.Dependencies[1].Stack...)
+	r := Run(context.Background(), c)
+	given := map[string]bool{}
+	for _, p := range r.Phases {
+		for _, names := range []map[string]string{keysOf(p.Metrics), p.Absent} {
+			for name := range names {
+				e, ok := Describe(name, func(_, _ string) string { return "" })
+				if !ok {
+					t.Errorf("%s is not in the catalogue", name)
+				}
+				given[e.FullName()] = true
+			}
+		}
+		for name := range p.Metrics {
+			if _, both := p.Absent[name]; both {
+				t.Errorf("%s is given and absent", name)
+			}
+		}
+	}
+	for _, e := range Catalogue() {
+		if !given[e.FullName()] {
+			t.Errorf("nothing gives %s", e.FullName())
+		}
+		if e.Help == "" || e.Unit == "" {
+			t.Errorf("%s lacks its sentence or unit", e.FullName())
+		}
+	}
+}
+
+func keysOf(m map[string]float64) map[string]string {
+	out := map[string]string{}
+	for k := range m {
+		out[k] = ""
+	}
+	return out
+}
