@@ -61,18 +61,6 @@ func slowTo(d time.Duration, from, length time.Duration) Fault {
 	return Fault{Kind: "slow", Timeline: t, Config: &faults.Slow{Latency: constant(d)}}
 }
 
-func failing(class string, from, length time.Duration) Fault {
-	t := faults.NewTimeline()
-	t.From, t.For = from, length
-	return Fault{Kind: "error", Timeline: t, Config: &faults.Error{Class: class, Rate: 1}}
-}
-
-func hanging(from, length time.Duration) Fault {
-	t := faults.NewTimeline()
-	t.From, t.For = from, length
-	return Fault{Kind: "hang", Timeline: t, Config: &faults.Hang{}}
-}
-
 // one is a system of one endpoint that calls one dependency.
 func one(arrivals load.Config, latency dist.Kind, duration time.Duration, stack ...Layer) *Config {
 	return &Config{
