@@ -127,8 +127,8 @@ func FormatLevel(v float64) string {
 		return FormatCount(v)
 	}
 	if a < 0.05 {
-		if a < 1e-4 {
-			return strconv.FormatFloat(v, 'e', 0, 64)
+		if a < 0.001 {
+			return "<0.001"
 		}
 		return strconv.FormatFloat(v, 'g', 1, 64)
 	}

@@ -41,7 +41,7 @@ func (f *File) specs() []ArmSpec {
 }
 
 // Arms builds every arm, those added last. Of the default arms one that equals
-// a later one is left out.
+// another is left out.
 func (f *File) Arms() []Arm {
 	var out []Arm
 	for _, s := range f.specs() {
@@ -64,7 +64,8 @@ func (f *File) Arms() []Arm {
 	return out
 }
 
-// distinct drops an arm that has the stacks of a later one.
+// distinct leaves out what the default arms have twice: timeouts where it equals
+// one of the others, uncontained where it equals contained.
 func distinct(arms []Arm) []Arm {
 	key := func(a Arm) string {
 		var b strings.Builder
@@ -75,13 +76,15 @@ func distinct(arms []Arm) []Arm {
 		}
 		return b.String()
 	}
+	uncontained, timeouts, contained := key(arms[0]), key(arms[1]), key(arms[2])
 	var out []Arm
-	for i, a := range arms {
-		if !slices.ContainsFunc(arms[i+1:], func(b Arm) bool { return key(b) == key(a) }) {
-			out = append(out, a)
-		}
+	if uncontained != contained {
+		out = append(out, arms[0])
 	}
-	return out
+	if timeouts != uncontained && timeouts != contained {
+		out = append(out, arms[1])
+	}
+	return append(out, arms[2])
 }
 
 // arm builds one arm.

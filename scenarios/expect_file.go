@@ -28,7 +28,10 @@ func (f *File) vocabulary() *Vocabulary {
 	for _, x := range f.vs {
 		v.Arms = append(v.Arms, x.name)
 	}
-	for _, p := range sim.Phases(f.Config()) {
+	// Phases that faults make are always known: without a fault an expectation
+	// about them has no figure, which is something else than a typing mistake.
+	v.Phases = []string{sim.PhaseAll, sim.PhaseBefore, sim.PhaseFault, sim.PhaseAfter}
+	for _, p := range f.scenario.Phases {
 		v.Phases = append(v.Phases, p.Name)
 	}
 	for _, m := range f.Metrics() {

@@ -431,26 +431,49 @@ func (f *File) with(changes []Assignment, part bool) (*File, error) {
 	g := *f
 	g.root = clone(f.root)
 	g.part = part
+	read := true // g holds what its tree says
 	for _, a := range changes {
 		path, err := Resolve(a.Path, g.Paths())
+		if err != nil && !read { // it may lead into what an earlier change put there
+			if again := g.decode(); again != nil {
+				return nil, badValue(changes, again)
+			}
+			read = true
+			path, err = Resolve(a.Path, g.Paths())
+		}
 		if err != nil {
 			return nil, err
 		}
 		if err := set(g.root, path, a.Value); err != nil {
 			return nil, err
 		}
-		if err := g.decode(); err != nil {
-			return nil, &BadValue{Assignment: a, Path: path, Err: err}
-		}
+		read = false
+	}
+	// All at once: two changes may be right only together.
+	if err := g.decode(); err != nil {
+		return nil, badValue(changes, err)
 	}
 	return &g, nil
+}
+
+// badValue blames the changes for what the file says of them.
+func badValue(changes []Assignment, err error) error {
+	if len(changes) == 1 {
+		return &BadValue{Assignment: changes[0], Err: err}
+	}
+	var texts []string
+	for _, a := range changes {
+		texts = append(texts, a.Path+"="+a.Value)
+	}
+	last := len(texts) - 1
+	head, value, _ := strings.Cut(texts[last], "=")
+	return &BadValue{Assignment: Assignment{Path: strings.Join(append(texts[:last], head), " "), Value: value}, Err: err}
 }
 
 // BadValue is an assignment whose value the field does not take.
 type BadValue struct {
 	Assignment
-	Path string // resolved
-	Err  error
+	Err error
 }
 
 // Error says which assignment and what its field says of it.

@@ -179,3 +179,17 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+func TestAFileWithoutTimeoutsHasNoTimeoutsArm(t *testing.T) {
+	f, err := Load("x.yaml", []byte(swap("      - timeout: 1s\n", "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, a := range f.Arms() {
+		names = append(names, a.Name)
+	}
+	if got := strings.Join(names, " "); got != "uncontained contained" {
+		t.Errorf("arms: %s", got)
+	}
+}

@@ -6,6 +6,9 @@ import (
 	"blastradius/report"
 )
 
+// enoughCalls is the number of calls below which a share says little.
+const enoughCalls = 20
+
 // blindBreaker finds a breaker that saw its dependency fail and never opened.
 func blindBreaker(v *view) (out []candidate) {
 	phase := v.phase()
@@ -20,7 +23,7 @@ func blindBreaker(v *view) (out []candidate) {
 			opens, known := get(a, "all", name+"."+b.Name+".opens")
 			calls := value(a, phase, name+".calls")
 			bad := calls - value(a, phase, name+".outcomes.ok") - value(a, phase, name+".outcomes.client_error")
-			if !known || opens > 0 || calls == 0 || bad/calls < 0.2 {
+			if !known || opens > 0 || calls < enoughCalls || bad/calls < 0.2 {
 				continue
 			}
 			c := candidate{Finding: report.Finding{ID: "blind-breaker", Severity: problem, Arm: a.Name}}
