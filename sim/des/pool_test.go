@@ -219,3 +219,36 @@ func TestHistIsExactInCountSumAndMax(t *testing.T) {
 		t.Error("the maximum is exact beyond the buckets")
 	}
 }
+
+// TestHistBucketsCoverEveryDuration: neighbouring buckets touch, and none is
+// wider than a thousandth of what it holds.
+func TestHistBucketsCoverEveryDuration(t *testing.T) {
+	last := uint64(0)
+	for i := 1; i < 28_000; i++ {
+		end := upperEnd(i)
+		if bucketOf(last+1) != i || bucketOf(end) != i {
+			t.Fatalf("bucket %d is (%d, %d], but they go to %d and %d", i, last, end, bucketOf(last+1), bucketOf(end))
+		}
+		if width := end - last; width > 1 && float64(width) > float64(end)/1000 {
+			t.Fatalf("bucket %d of %d µs is %d wide", i, end, width)
+		}
+		last = end
+	}
+}
+
+func TestHistWithinAThousandthOfTheExactQuantile(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.Int64Range(0, int64(20*time.Hour)), 1, 300).Draw(t, "durations")
+		var h Hist
+		for _, v := range values {
+			h.Record(time.Duration(v))
+		}
+		slices.Sort(values)
+		p := rapid.Float64Range(0, 1).Draw(t, "p")
+		rank := max(1, min(int(p*float64(len(values))+0.5), len(values)))
+		exact, got := values[rank-1], int64(h.Quantile(p))
+		if got < exact || float64(got) > float64(exact)*1.001+1000 {
+			t.Fatalf("p%g of %d: got %d, exact %d", p*100, len(values), got, exact)
+		}
+	})
+}
