@@ -33,7 +33,7 @@ func BenchmarkW3(b *testing.B) {
 		if err := s.run(context.Background()); err != nil {
 			b.Fatal(err)
 		}
-		requests += s.result(nil, 0).Requests
+		requests += s.result(nil, false, 0).Requests
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(requests), "ns/request")
 	b.ReportMetric(float64(requests)/float64(b.N), "requests")

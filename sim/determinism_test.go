@@ -88,6 +88,18 @@ func TestAnEarlyEndKeepsItsFigures(t *testing.T) {
 	if v := r.Phase(PhaseAll).Metrics["endpoint.search.requests"]; v < 100 {
 		t.Errorf("%g requests before the budget ended", v)
 	}
+	// A budget that ends the twin too: the arm's own figures are shown, with its
+	// fault, and no blast radius.
+	c = short()
+	c.Events = 40_000
+	r = Run(context.Background(), c)
+	fault := r.Phase(PhaseFault)
+	if !errors.Is(r.Cause, des.ErrBudget) || fault == nil || fault.Metrics["dependency.payments.breaker.opens"] == 0 {
+		t.Errorf("cause %v, phase fault %v", r.Cause, fault != nil)
+	}
+	if fault != nil && fault.Absent["blast_radius.collateral"] == "" {
+		t.Error("a blast radius without a whole twin")
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if r := Run(ctx, short()); !errors.Is(r.Cause, context.Canceled) {

@@ -397,7 +397,7 @@ func oracleSteps(t *testing.T, s *scores) {
 			sys.kernel.After(2*time.Second+d, 3, lookEvent(func() { parked[i] = float64(sys.deps[0].parked.N()) }))
 		}
 		_ = sys.run(context.Background())
-		res := sys.result(nil, 0)
+		res := sys.result(nil, false, 0)
 		return parked, res.Phase(PhaseFault).Metrics["process.pool.full_at"] - 2
 	}
 	var det, exp looks

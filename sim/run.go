@@ -77,6 +77,7 @@ func RunTraced(ctx context.Context, c *Config, endpoint string, request uint64) 
 func run(ctx context.Context, c *Config, t *tracer) *Result {
 	var fates [][]fate
 	events := uint64(0)
+	var twinCause error
 	if _, _, faulty := faultSpan(c); faulty && t == nil {
 		twin := *c
 		twin.Twin = true
@@ -85,13 +86,13 @@ func run(ctx context.Context, c *Config, t *tracer) *Result {
 		for i, e := range s.endpoints {
 			e.fates = make([]fate, 0, int(min(twin.Endpoints[i].Arrivals.Mean(0, c.Duration)*1.02, 1<<22))+64)
 		}
-		err := s.run(ctx)
+		twinCause = s.run(ctx)
 		events = s.kernel.Fired()
-		if err != nil {
-			return s.result(err, events)
-		}
 		for i, e := range s.endpoints {
 			fates[i] = e.fates
+		}
+		if twinCause != nil {
+			fates = nil // half a twin compares nothing; the arm is still worth showing
 		}
 	}
 	s := build(c, t)
@@ -101,7 +102,11 @@ func run(ctx context.Context, c *Config, t *tracer) *Result {
 		}
 	}
 	err := s.run(ctx)
-	return s.result(err, events+s.kernel.Fired())
+	res := s.result(err, fates != nil || twinCause == nil, events+s.kernel.Fired())
+	if res.Cause == nil {
+		res.Cause = twinCause
+	}
+	return res
 }
 
 // run fires every event of the run.
@@ -114,8 +119,9 @@ func (s *system) run(ctx context.Context) error {
 	return err
 }
 
-// result makes the figures.
-func (s *system) result(cause error, events uint64) *Result {
+// result makes the figures; compared says that there is a whole twin, or that
+// none is needed.
+func (s *system) result(cause error, compared bool, events uint64) *Result {
 	r := s.recorder
 	if cause != nil {
 		r.stopAt(s.kernel.Now())
@@ -138,7 +144,7 @@ func (s *system) result(cause error, events uint64) *Result {
 		res.Phases = append(res.Phases, pr)
 		byPhase[p.Name] = out
 	}
-	if cause == nil && s.tracer == nil {
+	if cause == nil && compared && s.tracer == nil {
 		s.blast(byPhase)
 	} else {
 		for _, f := range byPhase {
