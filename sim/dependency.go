@@ -60,8 +60,8 @@ type attempt struct {
 	touched bool // a fault changed the reply
 	reply   call.Reply
 	timer   des.Timer
-	conn    des.Waiter
-	server  des.Waiter
+	conn    *des.Waiter // only where there is a pool
+	server  *des.Waiter // only where the dependency has servers
 	next    *attempt
 
 	stream   uint64
@@ -102,7 +102,7 @@ func (d *dependency) Start(c *call.Call, done call.Done) call.Canceler {
 	if d.pool == nil {
 		return a.connected()
 	}
-	switch d.pool.Acquire(&a.conn, a) {
+	switch d.pool.Acquire(a.conn, a) {
 	case des.Granted:
 		return a.connected()
 	case des.Queued:
@@ -116,9 +116,23 @@ func (d *dependency) Start(c *call.Call, done call.Done) call.Canceler {
 
 // grow makes more frames at once, so that they lie together.
 func (d *dependency) grow() *attempt {
-	chunk := make([]attempt, 64)
+	const n = 64
+	chunk := make([]attempt, n)
+	waiters := func(p *des.Pool) []des.Waiter {
+		if p == nil {
+			return nil
+		}
+		return make([]des.Waiter, n)
+	}
+	servers, conns := waiters(d.servers), waiters(d.pool)
 	for i := range chunk {
 		chunk[i].dep = d
+		if servers != nil {
+			chunk[i].server = &servers[i]
+		}
+		if conns != nil {
+			chunk[i].conn = &conns[i]
+		}
 		chunk[i].next = d.free
 		d.free = &chunk[i]
 	}
@@ -147,7 +161,7 @@ func (a *attempt) connected() call.Canceler {
 		a.serve()
 		return a
 	}
-	switch d.servers.Acquire(&a.server, (*serverSide)(a)) {
+	switch d.servers.Acquire(a.server, (*serverSide)(a)) {
 	case des.Granted:
 		a.serve()
 		return a
@@ -214,7 +228,7 @@ func (a *attempt) Fire() {
 		return
 	}
 	if d.servers != nil {
-		d.servers.Release(&a.server)
+		d.servers.Release(a.server)
 	}
 	a.recycle()
 }
@@ -226,10 +240,10 @@ func (a *attempt) finish(o call.Outcome, served bool) {
 	d := a.dep
 	a.stage = leaving
 	if served {
-		d.servers.Release(&a.server)
+		d.servers.Release(a.server)
 	}
 	if d.pool != nil {
-		d.pool.Release(&a.conn)
+		d.pool.Release(a.conn)
 	}
 	if a.stage == left {
 		a.recycle()
@@ -248,14 +262,14 @@ func (a *attempt) Cancel() {
 		a.stage = left
 		return
 	case connecting:
-		d.pool.Leave(&a.conn)
+		d.pool.Leave(a.conn)
 		a.recycle()
 		return
 	}
 	if d.finish {
 		a.caller = false
 		if d.pool != nil {
-			d.pool.Release(&a.conn)
+			d.pool.Release(a.conn)
 		}
 		return
 	}
@@ -264,13 +278,13 @@ func (a *attempt) Cancel() {
 	d.working.Add(d.kernel.Now(), -1)
 	if d.servers != nil {
 		if a.stage == queued {
-			d.servers.Leave(&a.server)
+			d.servers.Leave(a.server)
 		} else {
-			d.servers.Release(&a.server)
+			d.servers.Release(a.server)
 		}
 	}
 	if d.pool != nil {
-		d.pool.Release(&a.conn)
+		d.pool.Release(a.conn)
 	}
 	a.recycle()
 }

@@ -106,7 +106,7 @@ type request struct {
 	active   bool
 	round    uint32 // generation: the frame is reused, late returns of Start must not touch it
 	timer    des.Timer
-	worker   des.Waiter
+	worker   *des.Waiter // only where the process has workers
 	calls    []operation
 	next     *request
 }
@@ -167,7 +167,7 @@ func (e *endpoint) Fire() {
 		r.begin(now)
 		return
 	}
-	switch s.workers.Acquire(&r.worker, r) {
+	switch s.workers.Acquire(r.worker, r) {
 	case des.Granted:
 		r.begin(now)
 	case des.Refused:
@@ -179,9 +179,16 @@ func (e *endpoint) Fire() {
 func (e *endpoint) grow() *request {
 	chunk := make([]request, 32)
 	ops := make([]operation, 32*e.width)
+	var workers []des.Waiter
+	if e.sys.workers != nil {
+		workers = make([]des.Waiter, 32)
+	}
 	for i := range chunk {
 		r := &chunk[i]
 		r.ep = e
+		if workers != nil {
+			r.worker = &workers[i]
+		}
 		r.calls = ops[i*e.width : (i+1)*e.width : (i+1)*e.width]
 		for j := range r.calls {
 			r.calls[j].req = r
@@ -385,10 +392,10 @@ func (r *request) end(good, live bool) {
 		e.parked.Add(now, -1)
 		s.parked.Add(now, -1)
 		if s.workers != nil {
-			s.workers.Release(&r.worker)
+			s.workers.Release(r.worker)
 		}
-	} else if r.worker.Waits() {
-		s.workers.Leave(&r.worker)
+	} else if r.worker != nil && r.worker.Waits() {
+		s.workers.Leave(r.worker)
 	}
 	r.next = e.free
 	e.free = r
