@@ -15,14 +15,7 @@ import (
 
 func samplePage(t *testing.T, change func(*Result)) string {
 	t.Helper()
-	f, err := os.ReadFile("testdata/sample.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Read("sample.json", bytes.NewReader(f))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := sampleResult(t)
 	if change != nil {
 		change(r)
 	}
@@ -158,14 +151,7 @@ func TestPageRunsInABrowser(t *testing.T) {
 }
 
 func TestPicturesAreTheSameBytesTwice(t *testing.T) {
-	f, err := os.ReadFile("testdata/sample.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Read("sample.json", bytes.NewReader(f))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := sampleResult(t)
 	for _, name := range PictureNames() {
 		for _, format := range []string{"svg", "png"} {
 			a, err := DrawPicture(r, name, format)
@@ -188,10 +174,6 @@ func TestPicturesAreTheSameBytesTwice(t *testing.T) {
 
 // TestPicturesOfOddResults draws what a result can lack.
 func TestPicturesOfOddResults(t *testing.T) {
-	base, err := os.ReadFile("testdata/sample.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, change := range map[string]func(*Result){
 		"no arms":      func(r *Result) { r.Arms = nil },
 		"no pool":      func(r *Result) { r.Scenario.Pools = nil },
@@ -225,10 +207,7 @@ func TestPicturesOfOddResults(t *testing.T) {
 			}
 		},
 	} {
-		r, err := Read("sample.json", bytes.NewReader(base))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := sampleResult(t)
 		change(r)
 		for _, p := range PictureNames() {
 			if _, err := DrawPicture(r, p, "svg"); err != nil {
