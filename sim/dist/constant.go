@@ -30,3 +30,10 @@ func (c constant) Sample(*Rand) time.Duration            { return time.Duration(
 func (c constant) Mean() time.Duration                   { return time.Duration(c) }
 func (c constant) Quantile(float64) time.Duration        { return time.Duration(c) }
 func (c constant) MeanMin(t time.Duration) time.Duration { return max(0, min(time.Duration(c), t)) }
+
+func (c constant) cdf(t time.Duration) float64 {
+	if t < time.Duration(c) {
+		return 0
+	}
+	return 1
+}

@@ -148,6 +148,25 @@ func TestPublishedFigures(t *testing.T) {
 	}
 }
 
+// TestMixturesOfMixturesAreFast: their quantile was found by a bisection whose
+// every step was another bisection, which took minutes at three levels.
+func TestMixturesOfMixturesAreFast(t *testing.T) {
+	var k Kind = &Exponential{20 * ms}
+	for range 8 {
+		k = &Mix{[]Part{{0.5, k}, {0.5, &Percentiles{20 * ms, 30 * ms}}}}
+	}
+	d := k.Dist()
+	for _, p := range []float64{0, 0.01, 0.5, 0.99, 1} {
+		q := d.Quantile(p)
+		if got := CDF(d, q); got < p-1e-9 {
+			t.Errorf("P(S <= Q(%g)) is %g", p, got)
+		}
+	}
+	if m := d.MeanMin(25 * ms); m <= 0 || m > d.Mean() {
+		t.Errorf("E[min(S, 25ms)] %v of mean %v", m, d.Mean())
+	}
+}
+
 func TestOddValues(t *testing.T) {
 	var r Rand
 	r.Key(1, 2)

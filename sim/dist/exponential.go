@@ -47,3 +47,11 @@ func (m exponential) MeanMin(t time.Duration) time.Duration {
 	}
 	return duration(float64(m) * (1 - Exp(-float64(t)/float64(m))))
 }
+
+// cdf is 1 - e^(-t/m).
+func (m exponential) cdf(t time.Duration) float64 {
+	if m == 0 {
+		return 1
+	}
+	return 1 - Exp(-float64(t)/float64(m))
+}

@@ -145,3 +145,14 @@ func (l *lognormal) MeanMin(t time.Duration) time.Duration {
 	above := float64(float64(t) * NormCDF(-z))
 	return min(t, l.mean, duration(below+above))
 }
+
+// cdf is Φ((ln t - μ)/σ).
+func (l *lognormal) cdf(t time.Duration) float64 {
+	switch {
+	case t >= l.median && (l.sigma == 0 || l.median == 0):
+		return 1
+	case l.sigma == 0 || t <= 0:
+		return 0
+	}
+	return NormCDF((Log(float64(t)) - l.mu) / l.sigma)
+}

@@ -120,11 +120,15 @@ func (m *mix) cdf(t time.Duration) float64 {
 	return s
 }
 
-// CDF is P(S <= t), found by bisection over the quantile function to 2^-60.
-// For figures, not for the event path.
+// CDF is P(S <= t). For figures, not for the event path. A distribution that
+// knows its own is asked; bisection over the quantile function would take
+// exponentially long for mixtures of mixtures.
 func CDF(d Dist, t time.Duration) float64 {
-	if t < 0 || d.Quantile(0) > t {
+	if t < 0 {
 		return 0
+	}
+	if k, ok := d.(interface{ cdf(time.Duration) float64 }); ok {
+		return min(1, k.cdf(t))
 	}
 	low, high := 0.0, 1.0
 	if d.Quantile(1) <= t {

@@ -52,3 +52,13 @@ func (u uniform) MeanMin(t time.Duration) time.Duration {
 	over := float64(t - u.low)
 	return t - duration(over*over/float64(2*float64(u.high-u.low)))
 }
+
+func (u uniform) cdf(t time.Duration) float64 {
+	switch {
+	case t < u.low:
+		return 0
+	case t >= u.high:
+		return 1
+	}
+	return float64(t-u.low+1) / float64(u.high-u.low+1)
+}
