@@ -41,7 +41,10 @@ type Described interface {
 // that adding two of them cannot overflow.
 const longest = time.Duration(1<<62 - 1)
 
-// duration rounds ns to the nanosecond within 0…longest; NaN is 0.
+// duration rounds ns to the nanosecond within 0…longest; NaN is 0. The
+// conversion in the sum is not idle: duration is inlined, and without it the
+// caller's last product and this sum become one fused instruction on arm64 and
+// amd64 v3, with another rounding.
 func duration(ns float64) time.Duration {
 	switch {
 	case !(ns > 0):
@@ -49,5 +52,5 @@ func duration(ns float64) time.Duration {
 	case ns >= float64(longest):
 		return longest
 	}
-	return time.Duration(ns + 0.5)
+	return time.Duration(float64(ns) + 0.5)
 }

@@ -108,7 +108,7 @@ func newLognormal(median time.Duration, sigma float64) *lognormal {
 	if median <= 0 {
 		l.mu = math.Inf(-1)
 	}
-	l.mean = duration(Exp(l.mu + float64(sigma*sigma)/2))
+	l.mean = duration(Exp(l.mu + float64(float64(sigma*sigma)/2)))
 	return l
 }
 
