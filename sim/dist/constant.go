@@ -31,6 +31,8 @@ func (c constant) Mean() time.Duration                   { return time.Duration(
 func (c constant) Quantile(float64) time.Duration        { return time.Duration(c) }
 func (c constant) MeanMin(t time.Duration) time.Duration { return max(0, min(time.Duration(c), t)) }
 
+var _ cumulative = constant(0)
+
 func (c constant) cdf(t time.Duration) float64 {
 	if t < time.Duration(c) {
 		return 0

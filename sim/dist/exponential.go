@@ -40,18 +40,28 @@ func (m exponential) Quantile(p float64) time.Duration {
 	return duration(float64(m) * -Log(1-p))
 }
 
-// MeanMin is m(1 - e^(-t/m)).
+// MeanMin is m(1 - e^(-t/m)); for a t that is small against m the first terms
+// of its series, t(1 - x/2 + x²/6) with x = t/m, since the difference would lose
+// its digits.
 func (m exponential) MeanMin(t time.Duration) time.Duration {
 	if m == 0 || t <= 0 {
 		return 0
 	}
-	return duration(float64(m) * (1 - Exp(-float64(t)/float64(m))))
+	held := 0.0
+	if x := float64(t) / float64(m); x < 1e-5 {
+		held = float64(t) * (1 - float64(x*(0.5-x/6)))
+	} else {
+		held = float64(m) * (1 - Exp(-x))
+	}
+	return min(time.Duration(m), duration(held))
 }
+
+var _ cumulative = exponential(0)
 
 // cdf is 1 - e^(-t/m).
 func (m exponential) cdf(t time.Duration) float64 {
 	if m == 0 {
 		return 1
 	}
-	return 1 - Exp(-float64(t)/float64(m))
+	return 1 - Exp(-endOf(t)/float64(m))
 }

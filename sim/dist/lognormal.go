@@ -86,8 +86,8 @@ func (c *MeanP99) Validate() []spec.Problem {
 func (c *MeanP99) Dist() Dist {
 	sigma := z99 - math.Sqrt(max(0, float64(z99*z99)-float64(2*Log(float64(c.P99)/float64(c.MeanLatency)))))
 	median := float64(c.MeanLatency) * Exp(-float64(sigma*sigma)/2)
-	l := newLognormal(duration(median), sigma)
-	l.mu, l.mean = Log(median), c.MeanLatency
+	l := newLognormal(max(1, duration(median)), sigma)
+	l.mu, l.mean = Log(median), min(c.MeanLatency, longest)
 	return l
 }
 
@@ -146,13 +146,15 @@ func (l *lognormal) MeanMin(t time.Duration) time.Duration {
 	return min(t, l.mean, duration(below+above))
 }
 
+var _ cumulative = (*lognormal)(nil)
+
 // cdf is Φ((ln t - μ)/σ).
 func (l *lognormal) cdf(t time.Duration) float64 {
 	switch {
 	case t >= l.median && (l.sigma == 0 || l.median == 0):
 		return 1
-	case l.sigma == 0 || t <= 0:
+	case l.sigma == 0:
 		return 0
 	}
-	return NormCDF((Log(float64(t)) - l.mu) / l.sigma)
+	return NormCDF((Log(endOf(t)) - l.mu) / l.sigma)
 }

@@ -41,11 +41,17 @@ func (c *Mix) Validate() []spec.Problem {
 // Dist returns the distribution.
 func (c *Mix) Dist() Dist {
 	m := &mix{}
-	sum := 0.0
+	total, sum := 0.0, 0.0
 	for _, p := range c.Parts {
+		total += p.Weight
+	}
+	for _, p := range c.Parts {
+		if p.Weight == 0 {
+			continue
+		}
 		sum += p.Weight
 		m.upTo = append(m.upTo, sum)
-		m.weight = append(m.weight, p.Weight)
+		m.weight = append(m.weight, p.Weight/total)
 		m.parts = append(m.parts, p.Latency.Dist())
 	}
 	m.upTo[len(m.upTo)-1] = 2 // whatever rounding left over belongs to the last part
@@ -89,21 +95,23 @@ func (m *mix) Mean() time.Duration { return m.sum(Dist.Mean) }
 
 // MeanMin is the weighted sum of the parts' values.
 func (m *mix) MeanMin(t time.Duration) time.Duration {
-	return m.sum(func(d Dist) time.Duration { return d.MeanMin(t) })
+	return min(max(0, t), m.sum(func(d Dist) time.Duration { return d.MeanMin(t) }))
 }
 
-// Quantile finds, by bisection to the nanosecond, the first t at which the
-// parts together have reached p.
+// Quantile finds, by bisection to the nanosecond between the parts' own, the
+// first t at which the parts together have reached p. Weights such as 1 % and
+// 6 % may add up to a little less than 7 % in binary: that counts as reached.
 func (m *mix) Quantile(p float64) time.Duration {
-	low, high := time.Duration(-1), time.Duration(0)
-	for i, d := range m.parts {
-		if m.weight[i] > 0 {
-			high = max(high, d.Quantile(p))
-		}
+	const rounding = 0x1p-50
+	low, high := longest, time.Duration(0)
+	for _, d := range m.parts {
+		q := d.Quantile(p)
+		low, high = min(low, q), max(high, q)
 	}
+	low-- // below every part's quantile p is not reached
 	for high-low > 1 {
 		mid := low + (high-low)/2
-		if m.cdf(mid) >= p {
+		if m.cdf(mid) >= p-rounding {
 			high = mid
 		} else {
 			low = mid
@@ -112,35 +120,12 @@ func (m *mix) Quantile(p float64) time.Duration {
 	return high
 }
 
+var _ cumulative = (*mix)(nil)
+
 func (m *mix) cdf(t time.Duration) float64 {
 	s := 0.0
 	for i, d := range m.parts {
 		s += float64(m.weight[i] * CDF(d, t))
 	}
 	return s
-}
-
-// CDF is P(S <= t). For figures, not for the event path. A distribution that
-// knows its own is asked; bisection over the quantile function would take
-// exponentially long for mixtures of mixtures.
-func CDF(d Dist, t time.Duration) float64 {
-	if t < 0 {
-		return 0
-	}
-	if k, ok := d.(interface{ cdf(time.Duration) float64 }); ok {
-		return min(1, k.cdf(t))
-	}
-	low, high := 0.0, 1.0
-	if d.Quantile(1) <= t {
-		return 1
-	}
-	for range 60 {
-		mid := float64((low + high) / 2)
-		if d.Quantile(mid) <= t {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return low
 }

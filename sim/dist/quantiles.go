@@ -2,6 +2,7 @@ package dist
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"blastradius/sim/spec"
@@ -20,20 +21,25 @@ type Point struct {
 }
 
 // Validate checks that the table rises and ends at 100 %.
-func (c *Quantiles) Validate() []spec.Problem {
-	if len(c.Points) == 0 || c.Points[len(c.Points)-1].P != 1 {
-		return []spec.Problem{{Text: "the table does not reach 100%", Hint: "add the longest latency, e.g. 100%: 8s"}}
+func (c *Quantiles) Validate() (out []spec.Problem) {
+	if len(c.Points) == 0 || !slices.ContainsFunc(c.Points, func(p Point) bool { return p.P == 1 }) {
+		out = append(out, spec.Problem{Text: "the table does not reach 100%", Hint: "add the longest latency, e.g. 100%: 8s"})
 	}
-	for i := 1; i < len(c.Points); i++ {
-		a, b := c.Points[i-1], c.Points[i]
+	for i, b := range c.Points {
+		if !(b.P >= 0 && b.P <= 1) || b.Value < 0 {
+			out = append(out, spec.Problem{Text: fmt.Sprintf("%g%%: %v is no percentile of a latency", b.P*100, b.Value), Hint: "shares from 0% to 100%, latencies from 0s"})
+		}
+		if i == 0 {
+			continue
+		}
+		a := c.Points[i-1]
 		if b.P <= a.P {
-			return []spec.Problem{{Text: fmt.Sprintf("percentile %g%% does not come after %g%%", b.P*100, a.P*100), Hint: "list the percentiles in ascending order, each once"}}
-		}
-		if b.Value < a.Value {
-			return []spec.Problem{{Text: fmt.Sprintf("%g%%: %v is below %g%%: %v", b.P*100, b.Value, a.P*100, a.Value), Hint: "a higher percentile cannot be faster"}}
+			out = append(out, spec.Problem{Text: fmt.Sprintf("percentile %g%% does not come after %g%%", b.P*100, a.P*100), Hint: "list the percentiles in ascending order, each once"})
+		} else if b.Value < a.Value {
+			out = append(out, spec.Problem{Text: fmt.Sprintf("%g%%: %v is below %g%%: %v", b.P*100, b.Value, a.P*100, a.Value), Hint: "a higher percentile cannot be faster"})
 		}
 	}
-	return nil
+	return out
 }
 
 // Dist returns the distribution.
@@ -42,7 +48,10 @@ func (c *Quantiles) Dist() Dist {
 	if c.Points[0].P > 0 {
 		q = append(q, Point{})
 	}
-	return append(q, c.Points...)
+	for _, p := range c.Points {
+		q = append(q, Point{p.P, min(p.Value, longest)})
+	}
+	return q
 }
 
 // Help says what the kind is.
@@ -61,7 +70,7 @@ func (q quantiles) Quantile(p float64) time.Duration {
 	for i < len(q)-1 && p > q[i].P {
 		i++
 	}
-	if len(q) == 1 || !(p > q[0].P) {
+	if !(p > q[0].P) {
 		return q[0].Value
 	}
 	a, b := q[i-1], q[i]
@@ -76,7 +85,7 @@ func (q quantiles) MeanMin(t time.Duration) time.Duration {
 	if t <= 0 {
 		return 0
 	}
-	s := float64(q[0].P * float64(min(q[0].Value, t)))
+	s := 0.0
 	for i := 1; i < len(q); i++ {
 		a, b := q[i-1], q[i]
 		w, low, high, cap := b.P-a.P, float64(a.Value), float64(b.Value), float64(t)
@@ -90,5 +99,23 @@ func (q quantiles) MeanMin(t time.Duration) time.Duration {
 			s += float64(below*(low+cap)/2) + float64((w-below)*cap)
 		}
 	}
-	return duration(s)
+	return min(t, duration(s))
+}
+
+var _ cumulative = quantiles(nil)
+
+// cdf looks for the highest segment that begins at or below t; of a vertical
+// step it is the upper end.
+func (q quantiles) cdf(t time.Duration) float64 {
+	for i := len(q) - 1; i > 0; i-- {
+		a, b := q[i-1], q[i]
+		switch {
+		case b.Value <= t:
+			return b.P
+		case a.Value <= t:
+			share := (endOf(t) - float64(a.Value)) / float64(b.Value-a.Value)
+			return a.P + float64((b.P-a.P)*min(1, share))
+		}
+	}
+	return 0
 }

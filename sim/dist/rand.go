@@ -25,10 +25,14 @@ func (r *Rand) Uint64() uint64 { return r.pcg.Uint64() }
 // Float64 is uniform in [0, 1), a multiple of 2^-53.
 func (r *Rand) Float64() float64 { return float64(r.pcg.Uint64()>>11) / (1 << 53) }
 
-// Open is uniform in (0, 1): the middle of one of 2^53 cells but for the ends,
-// so that an inverse CDF is never asked for 0 or 1.
-func (r *Rand) Open() float64 {
-	u := float64(r.pcg.Uint64()>>11) + 0.5
+// Open is uniform in (0, 1), so that an inverse CDF is never asked for 0 or 1.
+func (r *Rand) Open() float64 { return open(r.pcg.Uint64()) }
+
+// open takes the middle of one of 2^53 cells. Above ½ a float64 cannot hold the
+// middle and rounds to an end of the cell; the topmost would round to 1 and
+// gives way to 1 - 2^-53.
+func open(x uint64) float64 {
+	u := float64(x>>11) + 0.5
 	if u >= 1<<53 {
 		u = 1<<53 - 1
 	}

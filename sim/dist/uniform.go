@@ -2,6 +2,7 @@ package dist
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"blastradius/sim/spec"
@@ -36,8 +37,13 @@ type uniform struct{ low, high time.Duration }
 func (u uniform) Sample(r *Rand) time.Duration { return u.low + r.Duration(u.high-u.low+1) }
 func (u uniform) Mean() time.Duration          { return u.low + (u.high-u.low)/2 }
 
+// Quantile is exact for the whole nanoseconds that Sample draws from.
 func (u uniform) Quantile(p float64) time.Duration {
-	return u.low + duration(float64(u.high-u.low)*min(1, max(0, p)))
+	if !(p > 0) {
+		return u.low
+	}
+	each := float64(u.high - u.low + 1)
+	return min(u.high, u.low+time.Duration(math.Ceil(float64(each*min(1, p)))-1))
 }
 
 // MeanMin is t below the lower end, the mean above the upper one, and between
@@ -50,8 +56,10 @@ func (u uniform) MeanMin(t time.Duration) time.Duration {
 		return u.Mean()
 	}
 	over := float64(t - u.low)
-	return t - duration(over*over/float64(2*float64(u.high-u.low)))
+	return min(u.Mean(), t-duration(over*over/float64(2*float64(u.high-u.low))))
 }
+
+var _ cumulative = uniform{}
 
 func (u uniform) cdf(t time.Duration) float64 {
 	switch {
