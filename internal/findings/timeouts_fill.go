@@ -55,5 +55,5 @@ func roundDown(x float64) float64 {
 		return 0
 	}
 	scale := math.Pow(10, 1-math.Floor(math.Log10(x)))
-	return math.Floor(x*scale+1e-9) / scale
+	return math.Floor(float64(x*scale)+1e-9) / scale
 }

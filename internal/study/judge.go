@@ -44,7 +44,7 @@ func judge(expectations []scenarios.Expect, arms []scenarios.Arm, runs [][]*sim.
 			if e.Holds > 0 {
 				need = e.Holds
 			}
-			row.OK = float64(row.Holds) >= need*float64(n)-1e-9
+			row.OK = float64(row.Holds) >= float64(need*float64(n))-1e-9
 			if worst >= 0 {
 				w := seed + uint64(worst)
 				row.Worst = &w
