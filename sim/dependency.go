@@ -156,20 +156,21 @@ func (a *attempt) connected() call.Canceler {
 		a.finish(call.Outcome{Class: a.reply.Class, RetryAfter: a.reply.RetryAfter}, false)
 		return nil
 	}
-	d.working.Add(d.kernel.Now(), 1)
 	if d.servers == nil {
+		d.working.Add(d.kernel.Now(), 1)
 		a.serve()
 		return a
 	}
 	switch d.servers.Acquire(a.server, (*serverSide)(a)) {
 	case des.Granted:
+		d.working.Add(d.kernel.Now(), 1)
 		a.serve()
 		return a
 	case des.Queued:
+		d.working.Add(d.kernel.Now(), 1)
 		a.stage = queued
 		return a
-	default:
-		d.working.Add(d.kernel.Now(), -1)
+	default: // refused work is never in working, not even in its maximum
 		a.finish(call.Outcome{Class: call.ServerError, Reason: call.QueueFull}, false)
 		return nil
 	}
