@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -304,10 +306,16 @@ func (f *File) Warnings() []string { return f.warnings.Warnings() }
 // ShortWarnings are the doubts on a line each.
 func (f *File) ShortWarnings() []string { return f.warnings.Short() }
 
-// WithSeed is f with another seed.
+// WithSeed is f with another seed, in every arm: in the tree too, from which
+// the arms that set fields are decoded again.
 func (f *File) WithSeed(seed uint64) *File {
 	g := *f
 	g.scenario.Seed = seed
+	g.root = clone(f.root)
+	value := plain(strconv.FormatUint(seed, 10))
+	replace(g.root, "seed", value)
+	g.at = maps.Clone(f.at)
+	g.at["seed"] = place{nil, value}
 	return &g
 }
 
