@@ -2,6 +2,8 @@ package sim
 
 import (
 	"context"
+	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,13 +68,21 @@ func randomSystem(t *rapid.T) *Config {
 				})
 			},
 			func() Layer {
-				return bulkhead(1+pick("permits", 4), []time.Duration{0, 40 * time.Millisecond, Forever}[pick("max wait", 3)])
+				l := bulkhead(1+pick("permits", 4), []time.Duration{0, 40 * time.Millisecond, Forever}[pick("max wait", 3)])
+				l.Config.(*resilience.Bulkhead).Queue = []int{Unbounded, 1}[pick("bulkhead queue", 2)]
+				return l
 			},
 			func() Layer { return timeout(time.Duration(1+pick("limit", 120)) * time.Millisecond) },
 			func() Layer {
 				return retry(1+pick("attempts", 4), []resilience.Backoff{nil, &resilience.ConstantBackoff{Wait: 10 * time.Millisecond}, &resilience.ExponentialBackoff{Base: 5 * time.Millisecond, Factor: 2}}[pick("backoff", 3)])
 			},
-			func() Layer { return cached(0.5, time.Second) },
+			func() Layer {
+				return layer("fallback", func(c resilience.Config) {
+					f := c.(*resilience.Fallback)
+					f.Serve = []string{resilience.ServeCached, resilience.ServeDegraded, resilience.ServeQueue}[pick("serve", 3)]
+					f.Hit, f.MaxAge, f.Size, f.Latency = 0.5, time.Second, 2, millis("fallback", 30)
+				})
+			},
 		}
 		for range pick("layers", 6) {
 			l := layers[pick("layer", len(layers))]()
@@ -163,4 +173,100 @@ func TestLawsHoldInRandomSystems(t *testing.T) {
 			t.Errorf("digest %x, then %x", r.Digest, again.Digest)
 		}
 	})
+}
+
+// TestLawsHoldWhereverARunIsCut: the same in the middle of things, where
+// requests wait at every place, and where the event budget ends the run.
+func TestLawsHoldWhereverARunIsCut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := randomSystem(t)
+		c.Duration = 400*time.Millisecond + time.Duration(rapid.IntRange(0, 2_000_000_000).Draw(t, "end"))
+		c.Bins = rapid.IntRange(1, 50).Draw(t, "bins")
+		if rapid.Bool().Draw(t, "budget") {
+			c.Events = uint64(rapid.IntRange(1, 500).Draw(t, "events"))
+		}
+		for i := range c.Dependencies { // abandoned work that hangs is still inside at the end
+			c.Dependencies[i].FinishOnCancel = rapid.Bool().Draw(t, "finish")
+		}
+		for i := range c.Endpoints {
+			if rapid.Bool().Draw(t, "random arrivals") {
+				c.Endpoints[i].Arrivals = poisson(float64(rapid.IntRange(1, 200).Draw(t, "rate")))
+			}
+		}
+		s := build(c, nil)
+		cause := s.run(context.Background())
+		r := s.result(cause, false, 0)
+		for _, p := range r.Phases {
+			for _, row := range p.Audit {
+				if !row.Exact {
+					t.Errorf("%s, phase %s: ∫N dt is not Σ sojourns", row.Station, row.Phase)
+				}
+				if wrong := row.L - float64(row.W*float64(row.Out))/(p.To-p.From).Seconds() - row.Edge; cause == nil && math.Abs(wrong) > 1e-9*(1+row.L) {
+					t.Errorf("%s, phase %s: L is %g from W·Out/T + edge", row.Station, row.Phase, wrong)
+				}
+			}
+		}
+		inFlight := int64(0)
+		for _, e := range s.endpoints {
+			done, active := e.warm.done, int64(0)
+			for _, a := range e.accounts {
+				done += a.done
+			}
+			for _, f := range e.frames {
+				if f.active {
+					active++
+				}
+			}
+			inFlight += active
+			if int64(e.next) != done+active {
+				t.Errorf("%s: %d requests, %d ended and %d in flight", e.name, e.next, done, active)
+			}
+		}
+		if r.Left.Requests != inFlight {
+			t.Errorf("%d requests left, %d in flight", r.Left.Requests, inFlight)
+		}
+		for _, d := range s.deps {
+			sum := d.parked.N()
+			for _, n := range d.outcomes {
+				sum += n
+			}
+			if d.calls != sum {
+				t.Errorf("%s: %d calls, %d returned or parked", d.name, d.calls, sum)
+			}
+			if d.wire > d.attempts || d.working.N() < 0 || d.working.N() > d.wire {
+				t.Errorf("%s: %d attempts, %d reached it, %d work", d.name, d.attempts, d.wire, d.working.N())
+			}
+		}
+		if cause == nil {
+			seriesAddUp(t, s, r)
+		}
+		request := rapid.Uint64Range(0, 20).Draw(t, "traced")
+		if traced := RunTraced(context.Background(), c, "e0", request); traced.Digest != r.Digest || traced.Left != r.Left {
+			t.Errorf("request %d traced: digest %x, %x without", request, traced.Digest, r.Digest)
+		}
+	})
+}
+
+// seriesAddUp: the mean over the bins of a series is the mean of the run, and
+// its maximum the run's.
+func seriesAddUp(t *rapid.T, s *system, r *Result) {
+	if s.config.Warmup > 0 {
+		return
+	}
+	all := r.Phase(PhaseAll)
+	for i, name := range r.Series.Names {
+		area, high := 0.0, 0.0
+		for bin, value := range r.Series.Values[i] {
+			area += float64(value * s.recorder.binWidth(bin).Seconds())
+			high = max(high, value)
+		}
+		want, given := all.Metrics[name]
+		switch {
+		case !given:
+		case strings.HasSuffix(name, "_mean") && math.Abs(area/s.config.Duration.Seconds()-want) > 1e-9*(1+want):
+			t.Errorf("%s: %g over the bins, %g over the run", name, area/s.config.Duration.Seconds(), want)
+		case strings.HasSuffix(name, "_max") && high != want:
+			t.Errorf("%s: %g over the bins, %g over the run", name, high, want)
+		}
+	}
 }
