@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"fmt"
 	"reflect"
 	"strconv"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"blastradius/resilience"
-	"blastradius/sim/dist"
 )
 
 // encoder writes a decoded scenario back, every default included and marked.
@@ -18,29 +16,6 @@ type encoder struct {
 }
 
 const defaultMark = "default"
-
-func word(s string) *yaml.Node {
-	n := &yaml.Node{}
-	n.SetString(s)
-	if n.Style == 0 {
-		n.Tag = ""
-	}
-	return n
-}
-
-func plain(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: s} }
-
-func mapping(flow bool) *yaml.Node {
-	n := &yaml.Node{Kind: yaml.MappingNode}
-	if flow {
-		n.Style = yaml.FlowStyle
-	}
-	return n
-}
-
-func put(m *yaml.Node, key string, value *yaml.Node) {
-	m.Content = append(m.Content, plain(key), value)
-}
 
 // structure writes the keys of a tagged struct.
 func (e *encoder) structure(path string, v reflect.Value) *yaml.Node {
@@ -202,213 +177,4 @@ func strip(n *yaml.Node) {
 	for _, c := range n.Content {
 		strip(c)
 	}
-}
-
-// kind writes a value of a registered family in its shortest full form.
-func (e *encoder) kind(path string, k any, fam *family) *yaml.Node {
-	name := nameOf(k, fam)
-	v := reflect.ValueOf(k).Elem()
-	if _, ok := k.(interface{ InlineKeys() []string }); ok {
-		m := e.structure(path, v)
-		m.Style = yaml.FlowStyle
-		strip(m)
-		return m
-	}
-	sub := join(path, name)
-	body := e.body(sub, v)
-	strip(body)
-	if name == fam.scalar {
-		return body
-	}
-	if body.Kind == yaml.MappingNode && len(body.Content) == 0 {
-		return plain(name)
-	}
-	m := mapping(true)
-	put(m, name, body)
-	for _, f := range fieldsOf(v.Type()) {
-		if f.beside && body.Kind != yaml.MappingNode {
-			put(m, f.key, e.value(join(sub, f.key), v.FieldByIndex(f.index), f))
-		}
-	}
-	return m
-}
-
-// body writes the settings of a kind: its list, its table, its single value,
-// or a map.
-func (e *encoder) body(path string, v reflect.Value) *yaml.Node {
-	if t, ok := tableOf(v); ok {
-		m := mapping(true)
-		for _, p := range t.Interface().([]dist.Point) {
-			put(m, formatShare(p.P), plain(formatDuration(p.Value)))
-		}
-		return m
-	}
-	fields := fieldsOf(v.Type())
-	positional := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-	mains := 0
-	for _, f := range fields {
-		switch {
-		case f.list:
-			return e.list(join(path, f.key), v.FieldByIndex(f.index), f)
-		case f.pos >= 0:
-			positional.Content = append(positional.Content, e.value(join(path, f.key), v.FieldByIndex(f.index), f))
-		case !f.beside:
-			mains++
-		}
-	}
-	if len(positional.Content) > 0 {
-		return positional
-	}
-	if mains == 1 && fields[0].short {
-		return e.value(join(path, fields[0].key), v.FieldByIndex(fields[0].index), fields[0])
-	}
-	m := e.structure(path, v)
-	m.Style = yaml.FlowStyle
-	return m
-}
-
-func nameOf(k any, fam *family) string {
-	for _, n := range fam.names {
-		if reflect.TypeOf(fam.make(n)) == reflect.TypeOf(k) {
-			return n
-		}
-	}
-	panic(fmt.Sprintf("scenarios: %T is not registered", k))
-}
-
-func (c *Calls) encode(_ *encoder, _ string) *yaml.Node {
-	if len(*c) == 0 {
-		return nil
-	}
-	s := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-	for _, step := range *c {
-		if len(step) == 1 {
-			s.Content = append(s.Content, step[0].node())
-			continue
-		}
-		inner := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-		for _, one := range step {
-			inner.Content = append(inner.Content, one.node())
-		}
-		s.Content = append(s.Content, inner)
-	}
-	return s
-}
-
-func (c Call) node() *yaml.Node {
-	if !c.Optional {
-		return word(c.Dependency)
-	}
-	m := mapping(true)
-	put(m, "call", word(c.Dependency))
-	put(m, "optional", plain("true"))
-	return m
-}
-
-func (s *Stack) encode(e *encoder, path string) *yaml.Node {
-	if len(*s) == 0 {
-		return nil
-	}
-	list := &yaml.Node{Kind: yaml.SequenceNode}
-	for _, l := range *s {
-		body := e.structure(join(path, l.Name), reflect.ValueOf(l.Config).Elem())
-		item := mapping(false)
-		put(item, l.Kind, body)
-		if l.Name != l.Kind {
-			put(item, "name", word(l.Name))
-		}
-		list.Content = append(list.Content, item)
-	}
-	return list
-}
-
-func (f *Faults) encode(e *encoder, path string) *yaml.Node {
-	if len(*f) == 0 {
-		return nil
-	}
-	list := &yaml.Node{Kind: yaml.SequenceNode}
-	for _, one := range *f {
-		sub := join(path, one.Name)
-		item := mapping(false)
-		body := e.structure(sub, reflect.ValueOf(one.Config).Elem())
-		if len(body.Content) == 0 {
-			body.Style = yaml.FlowStyle
-		}
-		put(item, one.Kind, body)
-		rest := e.structure(sub, reflect.ValueOf(&one.Timeline).Elem())
-		item.Content = append(item.Content, rest.Content...)
-		list.Content = append(list.Content, item)
-	}
-	return list
-}
-
-func (x *Errors) encode(_ *encoder, _ string) *yaml.Node {
-	if len(*x) == 0 {
-		return nil
-	}
-	m := mapping(true)
-	for _, one := range *x {
-		value := plain(formatShare(one.Share))
-		if one.RetryAfter > 0 {
-			value = mapping(true)
-			put(value, "share", plain(formatShare(one.Share)))
-			put(value, "retry_after", plain(formatDuration(one.RetryAfter)))
-		}
-		put(m, one.Class.String(), value)
-	}
-	return m
-}
-
-func (l *LayerNames) encode(_ *encoder, _ string) *yaml.Node {
-	switch {
-	case !l.Given:
-		return nil
-	case l.All:
-		return plain("all")
-	}
-	s := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-	for _, n := range l.Names {
-		s.Content = append(s.Content, word(n))
-	}
-	return s
-}
-
-func (a *Assignments) encode(_ *encoder, _ string) *yaml.Node {
-	if len(*a) == 0 {
-		return nil
-	}
-	m := mapping(true)
-	for _, one := range *a {
-		put(m, one.Path, word(one.Value))
-	}
-	return m
-}
-
-func (x *Expects) encode(_ *encoder, _ string) *yaml.Node {
-	if len(*x) == 0 {
-		return nil
-	}
-	list := &yaml.Node{Kind: yaml.SequenceNode}
-	for _, one := range *x {
-		that := one.That
-		if one.Arm != "" {
-			that = one.Arm + ": " + that
-		}
-		n := &yaml.Node{}
-		n.SetString(that)
-		if one.Why == "" && one.Holds == 0 {
-			list.Content = append(list.Content, n)
-			continue
-		}
-		m := mapping(false)
-		put(m, "that", n)
-		if one.Why != "" {
-			put(m, "why", word(one.Why))
-		}
-		if one.Holds > 0 {
-			put(m, "holds", plain(formatShare(one.Holds)))
-		}
-		list.Content = append(list.Content, m)
-	}
-	return list
 }
