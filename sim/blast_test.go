@@ -77,6 +77,10 @@ func TestBlastRadiusByHand(t *testing.T) {
 		blastIs(t, Run(context.Background(), c), map[phased]float64{
 			{"collateral", "fault"}: 0.6, {"collateral", "after"}: 1.0 / 3, {"direct", "after"}: none, {"time_to_contain", "fault"}: 2.1,
 		})
+		r := Run(context.Background(), sharedPool([]time.Duration{5900 * ms}, []time.Duration{6100 * ms}))
+		if r.Worst == nil || r.Worst.Endpoint != "pay" { // the worst of the fault, not of what follows
+			t.Errorf("worst %+v", r.Worst)
+		}
 	})
 	t.Run("never contained", func(t *testing.T) {
 		c := sharedPool(append(pay[:4:4], 5*sec), append(search[:5:5], 5*sec, 7500*ms))
@@ -107,7 +111,11 @@ func TestBlastRadiusByHand(t *testing.T) {
 	t.Run("what was bad without the fault is not hurt by it", func(t *testing.T) {
 		c := sharedPool(pay, search)
 		c.Dependencies[1].Errors = []ErrorShare{{Class: call.ServerError, Share: 1}}
-		blastIs(t, Run(context.Background(), c), map[phased]float64{{"collateral", "fault"}: 0})
+		r := Run(context.Background(), c)
+		blastIs(t, r, map[phased]float64{{"collateral", "fault"}: 0})
+		if r.Worst == nil || r.Worst.Endpoint != "pay" {
+			t.Errorf("worst %+v", r.Worst)
+		}
 	})
 	t.Run("the deadline counts where there is no SLO", func(t *testing.T) {
 		c := sharedPool(pay, search)
@@ -158,6 +166,8 @@ func TestBlastRadiusThatIsNotThere(t *testing.T) {
 			t.Errorf("%g in flight", got)
 		}
 		absent(t, r, faultToEnd, "time_to_recover")
+		c.Endpoints[0].Arrivals = at(19950 * ms)
+		absent(t, Run(context.Background(), c), "no request arrived", "direct") // none of which anything is known
 	})
 }
 

@@ -72,13 +72,13 @@ func TestResultsFromBeforeTheBreakerOpenedDecideNothing(t *testing.T) {
 }
 
 func TestFlapsAreShortClosedSpellsBetweenTwoOpens(t *testing.T) {
-	flappy := breaker(func(b *resilience.Breaker) { b.Consecutive, b.Cooldown, b.FlapDwell = 1, sec, 500*ms })
+	flappy := breaker(func(b *resilience.Breaker) { b.Consecutive, b.Cooldown, b.FlapDwell = 1, sec, 1500*ms })
 	d := answers("a", 10*ms, call.OK, flappy)
 	for _, from := range []time.Duration{0, 1100 * ms, 2200 * ms, 5 * sec} {
 		d = d.with(fails(), from, ms)
 	}
 	// Opens; closes after one probe and opens again 80 ms later, a flap; a failed
-	// probe, which is none; closes and holds 1.7 s, which is none.
+	// probe 1.18 s after that closing, which is none; closes and holds 1.7 s, which is none.
 	c := tenSeconds(web(at(0, 1020*ms, 1100*ms, 2200*ms, 3300*ms, 5*sec), step("a")), d)
 	transitionsAre(t, c, "10ms open", "1.02s half-open", "1.03s closed", "1.11s open", "2.2s half-open", "2.21s open", "3.3s half-open", "3.31s closed", "5.01s open")
 	lifeCase{config: c, figures: map[string]float64{
@@ -110,9 +110,36 @@ func TestFalseOpens(t *testing.T) {
 	if _, closed, wrong := opens(0.5, constant(0)); wrong != 0 || closed == 0 {
 		t.Errorf("at 50%%: %g from closed, %g false", closed, wrong)
 	}
-	// What the timeout ends counts as failure: 10 % errors and e^(-0.5) = 61 % slower.
-	if _, closed, wrong := opens(0.1, &dist.Exponential{MeanLatency: 100 * ms}, timeout(50*ms)); wrong != 0 || closed == 0 {
+	// What the innermost timeout ends counts as failure: 10 % errors and e^(-0.5) =
+	// 61 % slower.
+	outer := timeout(sec)
+	outer.Name = "outer"
+	if _, closed, wrong := opens(0.1, &dist.Exponential{MeanLatency: 100 * ms}, outer, timeout(50*ms)); wrong != 0 || closed == 0 {
 		t.Errorf("with timeouts: %g from closed, %g false", closed, wrong)
+	}
+}
+
+// A fault makes an opening true while it is active, and afterwards as far as the
+// breaker's window reaches; touching an attempt without harm is enough.
+func TestFaultsMakeOpeningsTrueAsFarAsTheWindowReaches(t *testing.T) {
+	opens := func(length time.Duration) (late, wrong float64) {
+		c := one(even(50), constant(0), time.Hour, breaker(func(b *resilience.Breaker) { b.Cooldown = 5 * sec }))
+		c.Dependencies[0].Errors = []ErrorShare{{Class: call.ServerError, Share: 0.45}}
+		c.Dependencies[0] = c.Dependencies[0].with(&faults.Slow{Times: 1}, 0, length)
+		r := Run(context.Background(), c)
+		for _, s := range r.States {
+			if s.To == stateOpen && s.From == stateClosed && s.At > 5*time.Minute {
+				late++
+			}
+		}
+		return late, v(r, "dependency.db.breaker.false_opens")
+	}
+	// A minute of it, and twenty attempts after: five minutes on, all are false again.
+	if late, wrong := opens(time.Minute); wrong < late || late == 0 {
+		t.Errorf("%g openings after the fault, %g false", late, wrong)
+	}
+	if late, wrong := opens(0); wrong != 0 || late == 0 {
+		t.Errorf("%g openings in the fault, %g false", late, wrong)
 	}
 }
 
@@ -130,7 +157,16 @@ func TestDetectionDelay(t *testing.T) {
 	if why := r.Phase(PhaseAfter).Absent["dependency.a.breaker.detection_delay"]; why == "" {
 		t.Error("given for the time after the fault")
 	}
+	// The first fault counts, wherever it stands in the file; an open before it does not.
 	c := system(4 * sec)
+	c.Dependencies[0].Faults = append(c.Dependencies[0].with(fails(), 8*sec, sec).Faults[1:], c.Dependencies[0].Faults...)
+	lifeCase{config: c, figures: map[string]float64{"dependency.a.breaker.detection_delay": 0.21}}.run(t)
+	c = system(4 * sec)
+	c.Dependencies[0].Errors = []ErrorShare{{Class: call.ServerError, Share: 1}}
+	// Failing from the start: open at 0.21 s, and at 1.31, 2.41, 3.51, 4.61 s after a probe.
+	lifeCase{config: c, figures: map[string]float64{"dependency.a.breaker.first_open_at": 0.21, "dependency.a.breaker.detection_delay": 0.61}}.run(t)
+
+	c = system(4 * sec)
 	c.Dependencies[0].Stack = []Layer{strict(1000, sec)}
 	lifeCase{config: c, figures: map[string]float64{"dependency.a.breaker.detection_delay": math.NaN(), "dependency.a.breaker.first_open_at": math.NaN(), "dependency.a.breaker.opens": 0, "dependency.a.breaker.time_open": 0}}.run(t)
 	c.Dependencies[0].Faults = nil

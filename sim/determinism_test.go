@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"blastradius/faults"
 	"blastradius/sim/des"
 )
 
@@ -100,6 +102,21 @@ func TestAnEarlyEndKeepsItsFigures(t *testing.T) {
 	}
 	if fault != nil && fault.Absent["blast_radius.collateral"] == "" {
 		t.Error("a blast radius without a whole twin")
+	}
+	// A budget that ends only the twin: the whole arm is there.
+	c = one(even(100), constant(10*time.Millisecond), 10*time.Second)
+	c.Dependencies[0] = c.Dependencies[0].with(&faults.Down{}, time.Second, 0)
+	c.Events = 1500 // arrivals and replies are 2,000 in the twin, 1,100 in the arm
+	r = Run(context.Background(), c)
+	if got := r.Phase(PhaseAll).Metrics["endpoint.web.requests"]; !errors.Is(r.Cause, des.ErrBudget) || got != 1000 || r.Phase(PhaseFault).Absent["blast_radius.direct"] == "" {
+		t.Errorf("cause %v, %g requests", r.Cause, got)
+	}
+	// Rates and levels are over what was simulated.
+	c.Dependencies[0].Faults = nil
+	r = Run(context.Background(), c)
+	all := r.Phase(PhaseAll)
+	if all.Metrics["endpoint.web.rate"] < 99 || all.Metrics["endpoint.web.rate"] > 101 || math.Abs(all.Metrics["dependency.db.parked_mean"]-1) > 0.01 {
+		t.Errorf("after 7.5 s of 10: %g/s, %g parked", all.Metrics["endpoint.web.rate"], all.Metrics["dependency.db.parked_mean"])
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -187,6 +187,8 @@ func TestDeadlines(t *testing.T) {
 		{"no fallback runs once the deadline has passed", tenSeconds(web(at(0), step("a")).within(50*ms), withFallback),
 			[]string{"failed: deadline after 50ms"},
 			map[string]float64{"dependency.a.fallback.served": 0, "dependency.a.fallback.degraded": 0, "dependency.a.fallback.misses": 0}},
+		{"a retry that would come after the deadline is not waited for", tenSeconds(web(at(0), step("a"), step("b")).within(100*ms), answers("a", 50*ms, call.OK), answers("b", 0, call.ServerError, retry(3, &resilience.ConstantBackoff{Wait: 60 * ms}))),
+			[]string{"failed: server_error after 50ms"}, map[string]float64{"dependency.b.attempts": 1}},
 		{"a hanging call without a deadline is in flight to the end", tenSeconds(web(at(0), step("a")), hangs),
 			[]string{"in flight after 10s"},
 			map[string]float64{"endpoint.web.requests": 1, "endpoint.web.in_flight": 1, "endpoint.web.success_rate": math.NaN(), "endpoint.web.latency_p50": math.NaN(), "dependency.a.parked_mean": 1}},
@@ -202,6 +204,10 @@ func TestRequestsInFlightAtTheEnd(t *testing.T) {
 	e := web(at(9*time.Second, 9700*ms, 9900*ms), step("a"))
 	e.SLO = 200 * ms
 	c := tenSeconds(e, answers("a", time.Second, call.OK))
+	alone := *c // at its SLO exactly: a reply at this instant would be in time
+	alone.Endpoints = []Endpoint{e}
+	alone.Endpoints[0].Arrivals = at(9800 * ms)
+	lifeCase{config: &alone, lives: []string{"in flight after 200ms"}, figures: map[string]float64{"endpoint.web.slo_rate": math.NaN()}}.run(t)
 	lifeCase{config: c, lives: []string{"in flight after 1s", "in flight after 300ms", "in flight after 100ms"}, figures: map[string]float64{
 		"endpoint.web.in_flight": 3, "endpoint.web.slo_rate": 0, "endpoint.web.lost_rate": 1, "endpoint.web.success_rate": math.NaN(), "process.lost_rate": 1,
 	}}.run(t)
