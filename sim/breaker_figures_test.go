@@ -159,7 +159,7 @@ func TestDetectionDelay(t *testing.T) {
 	}
 	// The first fault counts, wherever it stands in the file; an open before it does not.
 	c := system(4 * sec)
-	c.Dependencies[0].Faults = append(c.Dependencies[0].with(fails(), 8*sec, sec).Faults[1:], c.Dependencies[0].Faults...)
+	c.Dependencies[0].Faults = append(c.Dependencies[0].with(fails(), 8050*ms, sec).Faults[1:], c.Dependencies[0].Faults...)
 	lifeCase{config: c, figures: map[string]float64{"dependency.a.breaker.detection_delay": 0.21}}.run(t)
 	c = system(4 * sec)
 	c.Dependencies[0].Errors = []ErrorShare{{Class: call.ServerError, Share: 1}}

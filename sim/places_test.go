@@ -42,6 +42,8 @@ func (d Dependency) finishes() Dependency {
 func TestWorkers(t *testing.T) {
 	twice := func(deadline time.Duration) Endpoint { return web(at(0, 0), step("a")).within(deadline) }
 	takes := answers("a", 100*ms, call.OK)
+	queued := tenSeconds(web(at(10*ms, 20*ms, 290*ms, 305*ms), step("a")).within(50*ms), answers("a", 10*ms, call.OK), answers("b", 300*ms, call.OK)).workers(places(1, Forever, Unbounded))
+	queued.Endpoints = append(queued.Endpoints, Endpoint{Name: "other", Arrivals: at(0), Calls: []Step{step("b")}})
 	runLives(t, []lifeCase{
 		{"waiting for a worker counts against the deadline", tenSeconds(twice(150*ms), takes).workers(places(1, Forever, Unbounded)),
 			[]string{"answered after 100ms", "failed: deadline after 150ms"},
@@ -53,11 +55,9 @@ func TestWorkers(t *testing.T) {
 			// First come, first served at one instant too: the first leaves, its worker
 			// goes to the second, and the second's deadline is due.
 			map[string]float64{"endpoint.web.failures.deadline": 2, "endpoint.web.failures.workers": 0, "dependency.a.calls": 2, "process.workers.in_use_mean": 0.008}},
-		{"one who leaves the queue is not served later", tenSeconds(web(at(0, 10*ms, 20*ms, 120*ms), step("a")).within(150*ms), answers("a", 10*ms, call.OK).with(&faults.Hang{}, 0, ms).with(slow(200*ms), 5*ms, 50*ms).with(slow(100*ms), 150*ms, 30*ms)).workers(places(1, Forever, Unbounded)),
-			// 0 holds the worker to its deadline at 150 ms; the one of 10 ms has it from
-			// then to 160 ms, the one of 20 ms to 170 ms, the last in time.
-			[]string{"failed: deadline after 150ms", "failed: deadline after 150ms", "failed: deadline after 150ms", "answered after 150ms"},
-			map[string]float64{"process.workers.waiting_max": 3, "dependency.a.calls": 4}},
+		{"one whose deadline comes in the queue is not served later", queued,
+			[]string{"failed: deadline after 50ms", "failed: deadline after 50ms", "answered after 20ms", "answered after 15ms"},
+			map[string]float64{"process.workers.waiting_max": 2, "process.workers.waiting_mean": 0.0115, "process.workers.timeouts": 2, "dependency.a.calls": 2, "endpoint.web.parked_mean": 0.002}},
 		{"max_wait", tenSeconds(twice(0), takes).workers(places(1, 30*ms, Unbounded)),
 			[]string{"answered after 100ms", "failed: workers after 30ms"},
 			map[string]float64{"endpoint.web.failures.workers": 1, "process.workers.timeouts": 1, "process.workers.refused": 0, "dependency.a.calls": 1}},
@@ -91,10 +91,10 @@ func TestConnections(t *testing.T) {
 		{"a sibling's failure gives the connection back", tenSeconds(web(at(0, 10*ms), step("bad", "a")), answers("bad", 20*ms, call.ServerError), takes).connections(places(3, Forever, Unbounded)),
 			[]string{"failed: server_error after 20ms", "failed: server_error after 20ms"},
 			map[string]float64{"process.pool.in_use_max": 3, "process.pool.in_use_mean": 0.007, "process.pool.waiting_mean": 0.001}},
-		{"whoever gets the connection may end the request that gave it back", tenSeconds(web(at(0, 0, 50*ms), step("a", "refused")), answers("a", 10*ms, call.OK, bulkhead(2, 0), timeout(sec)), answers("refused", 0, call.ConnectError)).connections(places(1, Forever, Unbounded)),
+		{"whoever gets the connection may end the request that gave it back", tenSeconds(web(at(0, 50*ms, 50*ms), step("a", "refused")), answers("a", 10*ms, call.OK, bulkhead(2, 0), timeout(sec)), answers("refused", 0, call.ConnectError)).connections(places(1, Forever, Unbounded)),
 			// The refused call gets the connection of its sibling, whose answer then finds
 			// nobody: the request has failed.
-			[]string{"failed: connect_error after 10ms", "failed: connect_error after 20ms", "failed: connect_error after 10ms"},
+			[]string{"failed: connect_error after 10ms", "failed: connect_error after 10ms", "failed: connect_error after 20ms"},
 			map[string]float64{"dependency.a.cancelled": 3, "dependency.a.bulkhead.in_use_max": 2, "process.pool.in_use_mean": 0.003}},
 		{"a named pool is a pool apart", apart,
 			[]string{"answered after 100ms", "answered after 200ms"},
