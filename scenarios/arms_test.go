@@ -1,8 +1,11 @@
 package scenarios
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"blastradius/sim"
 )
 
 // TestEveryArmHasTheSeedOfTheCommandLine: arms that set fields, and arms added
@@ -38,5 +41,22 @@ func TestEveryArmHasTheSeedOfTheCommandLine(t *testing.T) {
 		if got := f.Arms()[1].Config.Seed; got != before {
 			t.Errorf("%s: the file it was made from has seed %d now, not %d", name, got, before)
 		}
+	}
+}
+
+// TestTheOrderOfErrorsSaysNothing: swapping two keys of a map once gave other
+// results with the same seed.
+func TestTheOrderOfErrorsSaysNothing(t *testing.T) {
+	build := func(errors string) []sim.ErrorShare {
+		f, err := Load("x.yaml", []byte(swap("    stack:", "    errors: {"+errors+"}\n    stack:")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Config().Dependencies[0].Errors
+	}
+	a := build("server_error: 1%, client_error: 2%")
+	b := build("client_error: 2%, server_error: 1%")
+	if len(a) != 2 || !slices.Equal(a, b) {
+		t.Errorf("%v and %v", a, b)
 	}
 }

@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"slices"
+
 	"blastradius/sim"
 )
 
@@ -28,7 +30,11 @@ func build(s *Scenario, arm string) *sim.Config {
 	}
 	for _, d := range s.Dependencies {
 		out := sim.Dependency{Name: d.Name, Latency: d.Latency, Pool: d.Pool, FinishOnCancel: d.OnCancel == "finish"}
-		for _, e := range d.Errors {
+		// By class, not as the file lists them: the order of a map's keys is no part
+		// of what it says.
+		errors := slices.Clone(d.Errors)
+		slices.SortFunc(errors, func(a, b ErrorShare) int { return int(a.Class) - int(b.Class) })
+		for _, e := range errors {
 			out.Errors = append(out.Errors, sim.ErrorShare{Class: e.Class, Share: e.Share, RetryAfter: e.RetryAfter})
 		}
 		for _, f := range d.Faults {
