@@ -67,7 +67,8 @@ func (l *breakerLayer) Start(c *call.Call, d call.Done) call.Canceler {
 		return nil
 	}
 	f := l.frames.get()
-	*f = breakerFrame{passage: passage{done: d}, layer: l, token: token, call: c}
+	f.begin(d)
+	f.layer, f.token, f.call, f.outside, f.probing, f.counted = l, token, c, nil, false, false
 	if l.attempts {
 		f.outside, f.probing = c.Sink, l.machine.state == HalfOpen
 		c.Sink = f

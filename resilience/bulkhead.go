@@ -108,7 +108,8 @@ var (
 // Start lets the call in when there is a permit.
 func (l *bulkheadLayer) Start(c *call.Call, d call.Done) call.Canceler {
 	f := l.frames.get()
-	*f = bulkheadFrame{passage: passage{done: d}, layer: l}
+	f.begin(d)
+	f.layer = l
 	switch l.pool.Acquire(&f.permit, f) {
 	case des.Granted:
 		if f.enter(c); f.state == over {

@@ -154,7 +154,8 @@ var (
 // Start passes the call on.
 func (l *fallbackLayer) Start(c *call.Call, d call.Done) call.Canceler {
 	f := l.frames.get()
-	*f = fallbackFrame{passage: passage{done: d}, layer: l, call: c}
+	f.begin(d)
+	f.layer, f.call, f.age, f.timer = l, c, 0, des.Timer{}
 	if f.start(l.next, c, f); f.state == over {
 		l.frames.put(f)
 		return nil

@@ -9,7 +9,7 @@ type frames[F any] struct{ free []*F }
 const chunk = 64
 
 // get hands out a frame with whatever its last call left in it: the caller
-// assigns the whole of it.
+// sets every field that it relies on.
 func (p *frames[F]) get() *F {
 	if len(p.free) == 0 {
 		p.grow()

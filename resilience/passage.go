@@ -26,6 +26,11 @@ const (
 	over                   // answered or cancelled; nothing more happens
 )
 
+// begin makes the passage of a used frame that of a new call. Layers set the
+// rest of their frame field by field: a whole frame assigned at once is built on
+// the stack and copied, which took 10 ns a layer.
+func (p *passage) begin(d call.Done) { p.done, p.inner, p.state = d, nil, idle }
+
 // start hands the call to next. When it returns, running and waiting mean that
 // the call is out, over that the frame can be freed. left reports that the
 // caller left meanwhile and that the layer inside was cancelled for it: what

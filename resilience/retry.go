@@ -124,7 +124,8 @@ var (
 // Start makes the first attempt.
 func (l *retryLayer) Start(c *call.Call, d call.Done) call.Canceler {
 	f := l.frames.get()
-	*f = retryFrame{passage: passage{done: d}, layer: l, call: c}
+	f.begin(d)
+	f.layer, f.call, f.tries, f.last, f.again, f.timer = l, c, 0, 0, false, des.Timer{}
 	if !f.attempt() {
 		return nil
 	}

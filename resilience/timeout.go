@@ -69,7 +69,8 @@ var (
 // Start lets the call in and sets its limit.
 func (l *timeoutLayer) Start(c *call.Call, d call.Done) call.Canceler {
 	f := l.frames.get()
-	*f = timeoutFrame{passage: passage{done: d}, layer: l}
+	f.begin(d)
+	f.layer = l
 	f.timer = l.sched.After(l.limit, des.Expire, f)
 	if f.start(l.next, c, f); f.state == over {
 		l.frames.put(f)

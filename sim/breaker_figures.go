@@ -129,8 +129,8 @@ func (b *breakerFigures) register(r *recorder) {
 				falseOpens++
 			}
 		}
-		openShare, _, _ := p.level(open)
-		halfShare, _, _ := p.level(half)
+		openShare, _ := p.level(open)
+		halfShare, _ := p.level(half)
 		hours := p.seconds / 3600
 		put := func(name string, v float64) { out.put(b.name+"."+name, v) }
 		put("opens_per_hour", float64(opens)/hours)

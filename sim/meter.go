@@ -43,7 +43,7 @@ func (s *scope) Share(name string, part, whole *int64, absent string) {
 func (s *scope) Level(name string, g *des.Gauge) {
 	rec, full := s.r.gaugeOf(g), s.name(name)
 	s.r.add(func(p phaseView, out *Figures) {
-		mean, _, high := p.level(rec)
+		mean, high := p.level(rec)
 		out.put(full+"_mean", mean)
 		out.put(full+"_max", float64(high))
 	})
@@ -53,7 +53,7 @@ func (s *scope) Level(name string, g *des.Gauge) {
 func (s *scope) Peak(name string, g *des.Gauge) {
 	rec, full := s.r.gaugeOf(g), s.name(name)
 	s.r.add(func(p phaseView, out *Figures) {
-		_, _, high := p.level(rec)
+		_, high := p.level(rec)
 		out.put(full+"_max", float64(high))
 	})
 }
@@ -62,7 +62,7 @@ func (s *scope) Peak(name string, g *des.Gauge) {
 func (s *scope) Saturation(name string, g *des.Gauge, size int64) {
 	rec, full := s.r.gaugeOf(g), s.name(name)
 	s.r.add(func(p phaseView, out *Figures) {
-		mean, _, _ := p.level(rec)
+		mean, _ := p.level(rec)
 		out.ratio(full, mean, float64(size), "it has no places")
 	})
 }

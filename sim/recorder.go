@@ -182,11 +182,10 @@ func (r *recorder) cutGauge(g *gaugeRecord, at time.Duration) {
 		if !g.opened {
 			g.opened = true
 			g.start[r.current] = g.lastAge
-			w.Max, w.Min = f.Max, f.Min
+			w.Max = f.Max
 		}
 		w.Area += f.Area
 		w.Max = max(w.Max, f.Max)
-		w.Min = min(w.Min, f.Min)
 		w.End = f.End
 		w.In += f.In
 		w.Out += f.Out
@@ -308,18 +307,14 @@ func (v phaseView) count(c *countRecord) (n int64) {
 	return n
 }
 
-// level is the time average and the extremes of a gauge in the phase.
-func (v phaseView) level(g *gaugeRecord) (mean float64, low, high int64) {
+// level is the time average and the maximum of a gauge in the phase.
+func (v phaseView) level(g *gaugeRecord) (mean float64, high int64) {
 	area := 0.0
-	for i, w := range v.windows {
-		f := &g.windows[w]
+	for _, w := range v.windows {
 		area += g.area[w]
-		if i == 0 {
-			low, high = f.Min, f.Max
-		}
-		low, high = min(low, f.Min), max(high, f.Max)
+		high = max(high, g.windows[w].Max)
 	}
-	return area / (v.seconds * 1e9), low, high
+	return area / (v.seconds * 1e9), high
 }
 
 // hist is what was recorded in the phase; it must not be changed.

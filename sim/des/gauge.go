@@ -6,45 +6,40 @@ import "time"
 // and its maximum since the last Cut. The integral is exact in integer
 // nanoseconds.
 type Gauge struct {
-	n    int64
-	max  int64
-	min  int64
-	last time.Duration
-	area int64 // ∫n dt since the last cut, in thing-nanoseconds
+	n   int64
+	max int64
+	// steps is Σ(change × instant) since the start, counted modulo 2^64 as the
+	// area is: the area up to now is n·now − steps, so a change costs one product.
+	steps int64
+	done  int64 // area up to the last cut
 }
 
 // N is the number now.
 func (g *Gauge) N() int64 { return g.n }
 
 // Add changes the number by d at now.
-func (g *Gauge) Add(now time.Duration, d int64) { g.Set(now, g.n+d) }
+func (g *Gauge) Add(now time.Duration, d int64) {
+	g.n += d
+	g.steps += d * int64(now)
+	g.max = max(g.max, g.n)
+}
 
 // Set makes the number n at now.
-func (g *Gauge) Set(now time.Duration, n int64) {
-	g.area += g.n * int64(now-g.last)
-	g.last = now
-	g.n = n
-	if n > g.max {
-		g.max = n
-	} else if n < g.min {
-		g.min = n
-	}
-}
+func (g *Gauge) Set(now time.Duration, n int64) { g.Add(now, n-g.n) }
 
 // Span is what a gauge did in one window [from, to).
 type Span struct {
 	Area int64 // ∫n dt, thing-nanoseconds
 	Max  int64
-	Min  int64
 	End  int64 // the number at the end
 }
 
 // Cut closes the window that ends at now and starts the next. The number
 // standing at now is the first of the new window's maximum.
 func (g *Gauge) Cut(now time.Duration) Span {
-	g.area += g.n * int64(now-g.last)
-	s := Span{Area: g.area, Max: g.max, Min: g.min, End: g.n}
-	g.last, g.area, g.max, g.min = now, 0, g.n, g.n
+	area := g.n*int64(now) - g.steps
+	s := Span{Area: area - g.done, Max: g.max, End: g.n}
+	g.done, g.max = area, g.n
 	return s
 }
 
@@ -60,14 +55,14 @@ type Station struct {
 
 // Enter counts one thing in at now; the caller keeps now for Leave.
 func (s *Station) Enter(now time.Duration) {
-	s.Gauge.Set(now, s.n+1)
+	s.Add(now, 1)
 	s.in++
 	s.entered += int64(now)
 }
 
 // Leave counts one thing out at now that entered at entered.
 func (s *Station) Leave(now, entered time.Duration) {
-	s.Gauge.Set(now, s.n-1)
+	s.Add(now, -1)
 	s.out++
 	s.sojourn += int64(now - entered)
 	s.entered -= int64(entered)

@@ -1,5 +1,7 @@
 package des
 
+import "math/bits"
+
 // A 4-ary heap of value entries: half the depth of a binary one and the four
 // children of a node share a cache line or two.
 
@@ -36,25 +38,44 @@ func (k *Kernel) replaceTop(e entry) { k.down(0, e) }
 
 func (k *Kernel) down(i int, e entry) {
 	h := k.heap
-	n := len(h)
 	for {
 		child := 4*i + 1
-		if child >= n {
+		if child+4 > len(h) {
 			break
 		}
-		least := child
-		for j := child + 1; j < child+4 && j < n; j++ {
-			if h[j].before(h[least]) {
-				least = j
-			}
-		}
+		four := h[child : child+4 : child+4]
+		a := less(&four[1], &four[0])
+		b := 2 + less(&four[3], &four[2])
+		least := child + int(a^(a^b)&-less(&four[b&3], &four[a&3]))
 		if !h[least].before(e) {
-			break
+			h[i] = e
+			return
 		}
 		h[i] = h[least]
 		i = least
 	}
+	if child := 4*i + 1; child < len(h) { // the last of the tree has fewer children
+		least := child
+		for j := child + 1; j < len(h); j++ {
+			if h[j].before(h[least]) {
+				least = j
+			}
+		}
+		if h[least].before(e) {
+			h[i] = h[least]
+			i = least
+		}
+	}
 	h[i] = e
+}
+
+// less is 1 when a comes before b and 0 when not, without a branch: which of
+// four children is the least is as good as random, and would be mispredicted.
+// Instants are never negative.
+func less(a, b *entry) uint64 {
+	_, borrow := bits.Sub64(a.key, b.key, 0)
+	_, borrow = bits.Sub64(uint64(a.at), uint64(b.at), borrow)
+	return borrow
 }
 
 // sweepHeap drops the cancelled entries and restores the heap order. Each

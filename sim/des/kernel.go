@@ -167,9 +167,7 @@ func (k *Kernel) Stop(t Timer) bool {
 }
 
 func (k *Kernel) release(id uint32) {
-	s := &k.slots[id]
-	s.event = nil
-	s.gen++
+	k.slots[id].gen++ // its event stays until the next one: frames are kept anyway
 	k.free = append(k.free, id)
 }
 

@@ -114,7 +114,7 @@ func newLognormal(median time.Duration, sigma float64) *lognormal {
 
 // Sample is e^(μ + σz), z by inversion of one uniform.
 func (l *lognormal) Sample(r *Rand) time.Duration {
-	return duration(Exp(l.mu + float64(l.sigma*NormQuantile(r.Open()))))
+	return duration(Exp(l.mu + float64(l.sigma*r.Norm())))
 }
 
 func (l *lognormal) Mean() time.Duration { return l.mean }

@@ -12,9 +12,10 @@ const (
 	ln2Lo = 1.90821492927058770002e-10
 )
 
-// Log is the natural logarithm of x > 0; -Inf at 0, NaN below. Within 1 ulp.
-// The method is fdlibm's (Sun Microsystems 1993, e_log.c): x = 2^k(1+f) with
-// 1+f near 1, then a minimax polynomial in f/(2+f).
+// Log is the natural logarithm of x > 0; -Inf at 0, NaN below. Within 1 ulp. The
+// method is Tang's (1990, table-driven logarithm): x = 2^k·m with m near 1 and c
+// from a table near 1/m, so that ln x = k ln 2 - ln c + ln(1+r) with r = mc - 1
+// below 2^-7, a short series; no division and no branch on the way.
 func Log(x float64) float64 {
 	b := math.Float64bits(x)
 	k := 0
@@ -35,16 +36,19 @@ func Log(x float64) float64 {
 	const one, rootHalf = 1023 << 52, 0x3fe6a09e667f3bcd
 	b += one - rootHalf
 	k += int(b>>52) - 1023
-	m := math.Float64frombits(b&(1<<52-1) + rootHalf) // √½ <= m < √2
-	f := m - 1
-	s := f / (2 + f)
-	z := s * s
-	w := z * z
-	t1 := float64(w * (3.999999999940941908e-01 + float64(w*(2.222219843214978396e-01+float64(w*1.531383769920937332e-01)))))
-	t2 := float64(z * (6.666666666666735130e-01 + float64(w*(2.857142874366239149e-01+float64(w*(1.818357216161805012e-01+float64(w*1.479819860511658591e-01)))))))
-	half := float64(0.5 * float64(f*f))
+	near := &logs[b>>45&127]
+	m := b&(1<<52-1) + rootHalf // √½ <= m < √2
+	// The upper half of m times 20 bits is exact, and so is 1 less.
+	upper := math.Float64frombits(m &^ (1<<20 - 1))
+	lower := math.Float64frombits(m) - upper
+	r := (float64(upper*near.reciprocal) - 1) + float64(lower*near.reciprocal)
+	r2 := float64(r * r)
+	r4 := float64(r2 * r2)
+	series := float64(r2*(float64(r*(1.0/3))-0.5)) +
+		float64(r4*((float64(r*(1.0/5))-1.0/4)+float64(r2*(float64(r*(1.0/7))-1.0/6)))) - float64(float64(r4*r4)*(1.0/8))
 	dk := float64(k)
-	return float64(dk*ln2Hi) - ((half - (float64(s*(half+(t1+t2))) + float64(dk*ln2Lo))) - f)
+	high := float64(dk*ln2Hi) + near.high // exact: both are multiples of 2^-42
+	return high + (r + (series + (near.low + float64(dk*ln2Lo))))
 }
 
 // Exp is e^x: 0 below -745.13, +Inf above 709.78. Within 1.1 ulp. The method is

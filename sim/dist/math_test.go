@@ -195,3 +195,61 @@ func TestNormQuantileInvertsTheCDF(t *testing.T) {
 		last = z
 	}
 }
+
+// TestLogsAreWhatTheySay: minus the logarithm of each reciprocal, in two parts
+// whose first leaves room for a multiple of ln 2.
+func TestLogsAreWhatTheySay(t *testing.T) {
+	for i, l := range logs {
+		want := fresh()
+		if l.reciprocal != 1 {
+			want.Neg(bigLog(l.reciprocal))
+		}
+		off, _ := fresh().Sub(fresh().Sub(want, exact(l.high)), exact(l.low)).Float64()
+		if math.Abs(off) > 1e-29 {
+			t.Errorf("stretch %d: the logarithm of %v is off by %.2g", i, l.reciprocal, off)
+		}
+		if l.high*(1<<42) != math.Round(l.high*(1<<42)) || l.reciprocal*(1<<19) != math.Round(l.reciprocal*(1<<19)) {
+			t.Errorf("stretch %d: %v or %v has too many digits", i, l.reciprocal, l.high)
+		}
+		for _, edge := range []uint64{uint64(i), uint64(i + 1)} {
+			m := math.Float64frombits(0x3fe6a09e667f3bcd + edge<<45)
+			if r := m*l.reciprocal - 1; math.Abs(r) > 1.0/125 {
+				t.Errorf("stretch %d: mc - 1 reaches %v", i, r)
+			}
+		}
+	}
+}
+
+// TestDeviateIsTheQuantile at the ends of stretches, between them, beyond the
+// table, and mirrored above the median.
+func TestDeviateIsTheQuantile(t *testing.T) {
+	var r Rand
+	r.Key(3, 1)
+	x := []uint64{0, 1 << 11, 1<<63 - 1, 1<<51 - 1, 1 << 51, 1<<51 + 1<<11}
+	for i := range octaves * stretches {
+		at := uint64(16+i%stretches) << (63 - 4 - octaves + i/stretches - 1)
+		x = append(x, at, at-1, at+1<<11)
+	}
+	for range 200_000 {
+		x = append(x, r.Uint64()>>1, r.Uint64()>>(1+r.Uint64()%30))
+	}
+	worst := 0.0
+	for _, x := range x {
+		z := deviate(x)
+		if worst = max(worst, math.Abs(z-NormQuantile(open(x)))); worst > 1e-11 {
+			t.Fatalf("%#x gives %v, want %v", x, z, NormQuantile(open(x)))
+		}
+		if deviate(^x) != -z {
+			t.Fatalf("%#x gives %v, its complement %v", x, z, deviate(^x))
+		}
+	}
+	t.Logf("worst %.2g", worst)
+	last := math.Inf(-1)
+	for i := range uint64(1 << 18) {
+		z := deviate(i<<45 + 1<<44)
+		if z < last {
+			t.Fatalf("falls at %d of %d", i, 1<<18)
+		}
+		last = z
+	}
+}

@@ -27,13 +27,13 @@ type point struct {
 	ns        float64
 }
 
-// add is the point at ns, a whole number, after p.from and before p.end; ok is
-// false beyond the longest Duration.
+// add is the instant ns, cut to a whole number, after p.from and before p.end;
+// ok is false beyond the longest Duration.
 func (p point) add(ns float64) (time.Duration, bool) {
 	if !(ns < float64(p.end-p.from)) {
 		return p.end - 1, p.end < forEver
 	}
-	return p.from + time.Duration(max(0, ns)), true
+	return p.from + max(0, time.Duration(ns)), true
 }
 
 // forEver is the end of what does not end.
@@ -52,7 +52,7 @@ func (f flat) count(at time.Duration) float64  { return float64(f) * at.Seconds(
 func (f flat) peak(_, _ time.Duration) float64 { return float64(f) }
 
 func (f flat) when(n float64) (point, bool) {
-	return point{end: forEver, ns: n / float64(f) * 1e9}, true
+	return point{end: forEver, ns: n * (1e9 / float64(f))}, true
 }
 
 // pieces is a piecewise linear rate; the last segment goes on for ever.

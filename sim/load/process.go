@@ -47,7 +47,7 @@ func (p *poisson) Next(prev time.Duration, r *dist.Rand) (time.Duration, bool) {
 	if !ok {
 		return 0, false
 	}
-	t, ok := at.add(math.Floor(at.ns))
+	t, ok := at.add(at.ns)
 	return max(t, prev), ok
 }
 
