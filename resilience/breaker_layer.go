@@ -16,7 +16,7 @@ type breakerLayer struct {
 	probe    des.Probe
 	source   string
 	next     call.Handler
-	frames   frames[breakerFrame]
+	frames   call.Frames[breakerFrame]
 	seen     State     // last state told
 	state    des.Gauge // of the machine: 0 closed, 1 half-open, 2 open
 }
@@ -66,7 +66,7 @@ func (l *breakerLayer) Start(c *call.Call, d call.Done) call.Canceler {
 		d.Done(call.Outcome{Class: call.Rejected, Reason: call.BreakerOpen})
 		return nil
 	}
-	f := l.frames.get()
+	f := l.frames.Get()
 	f.begin(d)
 	f.layer, f.token, f.call, f.outside, f.probing, f.counted = l, token, c, nil, false, false
 	if l.attempts {
@@ -75,7 +75,7 @@ func (l *breakerLayer) Start(c *call.Call, d call.Done) call.Canceler {
 	}
 	f.start(l.next, c, f)
 	if f.state == over {
-		l.frames.put(f)
+		l.frames.Put(f)
 		return nil
 	}
 	return f
@@ -104,7 +104,7 @@ func (f *breakerFrame) Done(o call.Outcome) {
 	if f.onStack() {
 		f.state = over
 	} else {
-		l.frames.put(f)
+		l.frames.Put(f)
 	}
 	d.Done(o)
 }
@@ -115,7 +115,7 @@ func (f *breakerFrame) Cancel() {
 	f.inner.Cancel()
 	f.record(f.layer.verdicts[call.Cancelled])
 	f.restore()
-	f.layer.frames.put(f)
+	f.layer.frames.Put(f)
 }
 
 func (f *breakerFrame) record(v Verdict) {

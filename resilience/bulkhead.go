@@ -87,7 +87,7 @@ func (*Bulkhead) Example() string { return "{bulkhead: {permits: 20, max_wait: 2
 type bulkheadLayer struct {
 	pool   *des.Pool
 	next   call.Handler
-	frames frames[bulkheadFrame]
+	frames call.Frames[bulkheadFrame]
 	shed   int64
 }
 
@@ -107,19 +107,19 @@ var (
 
 // Start lets the call in when there is a permit.
 func (l *bulkheadLayer) Start(c *call.Call, d call.Done) call.Canceler {
-	f := l.frames.get()
+	f := l.frames.Get()
 	f.begin(d)
 	f.layer = l
 	switch l.pool.Acquire(&f.permit, f) {
 	case des.Granted:
 		if f.enter(c); f.state == over {
-			l.frames.put(f)
+			l.frames.Put(f)
 			return nil
 		}
 	case des.Queued:
 		f.state, f.call = waiting, c
 	default:
-		l.frames.put(f)
+		l.frames.Put(f)
 		l.shed++
 		d.Done(call.Outcome{Class: call.Rejected, Reason: call.BulkheadFull})
 		return nil
@@ -137,14 +137,14 @@ func (f *bulkheadFrame) enter(c *call.Call) {
 // Granted lets in a call that waited.
 func (f *bulkheadFrame) Granted() {
 	if f.enter(f.call); f.state == over {
-		f.layer.frames.put(f)
+		f.layer.frames.Put(f)
 	}
 }
 
 // Expired turns away a call that waited too long.
 func (f *bulkheadFrame) Expired() {
 	l, d := f.layer, f.done
-	l.frames.put(f)
+	l.frames.Put(f)
 	l.shed++
 	d.Done(call.Outcome{Class: call.Rejected, Reason: call.BulkheadWait})
 }
@@ -161,7 +161,7 @@ func (f *bulkheadFrame) Done(o call.Outcome) {
 	if inStart {
 		f.state = over
 	} else {
-		l.frames.put(f)
+		l.frames.Put(f)
 	}
 	if tell {
 		d.Done(o)
@@ -175,10 +175,10 @@ func (f *bulkheadFrame) Cancel() {
 		f.state = abandoned
 	case f.state == waiting:
 		f.layer.pool.Leave(&f.permit)
-		f.layer.frames.put(f)
+		f.layer.frames.Put(f)
 	default:
 		f.inner.Cancel()
 		f.layer.pool.Release(&f.permit)
-		f.layer.frames.put(f)
+		f.layer.frames.Put(f)
 	}
 }

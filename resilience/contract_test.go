@@ -357,13 +357,18 @@ func (w *world) check() {
 
 // checkFrames finds a frame that was lost, or given back twice.
 func (w *world) checkFrames(i int, l call.Handler) {
-	free := reflect.ValueOf(l).Elem().FieldByName("frames").FieldByName("free")
+	frames := reflect.ValueOf(l).Elem().FieldByName("frames")
+	made := 0
+	for chunks, j := frames.FieldByName("made"), 0; j < chunks.Len(); j++ {
+		made += chunks.Index(j).Len()
+	}
+	free := frames.FieldByName("free")
 	seen := map[uintptr]bool{}
 	for j := range free.Len() {
 		seen[free.Index(j).Pointer()] = true
 	}
-	if len(seen) != free.Len() || free.Len()%chunk != 0 {
-		w.fail("layer %d, %s: %d frames in the pool, %d different", i, w.kinds[i], free.Len(), len(seen))
+	if len(seen) != free.Len() || free.Len() != made {
+		w.fail("layer %d, %s: %d frames made, %d in the pool, %d different", i, w.kinds[i], made, free.Len(), len(seen))
 	}
 }
 

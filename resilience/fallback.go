@@ -126,7 +126,7 @@ type fallbackLayer struct {
 	sched   des.Scheduler
 	purpose uint64
 	next    call.Handler
-	frames  frames[fallbackFrame]
+	frames  call.Frames[fallbackFrame]
 	queue   drainQueue
 
 	filled    bool          // the cache holds an answer
@@ -153,11 +153,11 @@ var (
 
 // Start passes the call on.
 func (l *fallbackLayer) Start(c *call.Call, d call.Done) call.Canceler {
-	f := l.frames.get()
+	f := l.frames.Get()
 	f.begin(d)
 	f.layer, f.call, f.age, f.timer = l, c, 0, des.Timer{}
 	if f.start(l.next, c, f); f.state == over {
-		l.frames.put(f)
+		l.frames.Put(f)
 		return nil
 	}
 	return f
@@ -234,7 +234,7 @@ func (f *fallbackFrame) end(o call.Outcome) {
 	if f.onStack() {
 		f.state = over
 	} else {
-		f.layer.frames.put(f)
+		f.layer.frames.Put(f)
 	}
 	d.Done(o)
 }
@@ -246,5 +246,5 @@ func (f *fallbackFrame) Cancel() {
 	} else {
 		f.inner.Cancel()
 	}
-	f.layer.frames.put(f)
+	f.layer.frames.Put(f)
 }

@@ -99,7 +99,7 @@ type retryLayer struct {
 	reports   bool // tells the call's sink of every attempt
 	purpose   uint64
 	next      call.Handler
-	frames    frames[retryFrame]
+	frames    call.Frames[retryFrame]
 	retries   int64
 	exhausted int64
 }
@@ -123,7 +123,7 @@ var (
 
 // Start makes the first attempt.
 func (l *retryLayer) Start(c *call.Call, d call.Done) call.Canceler {
-	f := l.frames.get()
+	f := l.frames.Get()
 	f.begin(d)
 	f.layer, f.call, f.tries, f.last, f.again, f.timer = l, c, 0, 0, false, des.Timer{}
 	if !f.attempt() {
@@ -145,7 +145,7 @@ func (f *retryFrame) attempt() bool {
 		switch {
 		case f.again:
 		case f.state == over:
-			f.layer.frames.put(f)
+			f.layer.frames.Put(f)
 			return false
 		default:
 			return true
@@ -171,7 +171,7 @@ func (f *retryFrame) Done(o call.Outcome) {
 		if inStart {
 			f.state = over
 		} else {
-			l.frames.put(f)
+			l.frames.Put(f)
 		}
 		d.Done(o)
 	case pause > 0:
@@ -226,5 +226,5 @@ func (f *retryFrame) Cancel() {
 	default:
 		f.inner.Cancel()
 	}
-	f.layer.frames.put(f)
+	f.layer.frames.Put(f)
 }

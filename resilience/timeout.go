@@ -49,7 +49,7 @@ type timeoutLayer struct {
 	sched  des.Scheduler
 	limit  time.Duration
 	next   call.Handler
-	frames frames[timeoutFrame]
+	frames call.Frames[timeoutFrame]
 	fired  int64
 }
 
@@ -68,12 +68,12 @@ var (
 
 // Start lets the call in and sets its limit.
 func (l *timeoutLayer) Start(c *call.Call, d call.Done) call.Canceler {
-	f := l.frames.get()
+	f := l.frames.Get()
 	f.begin(d)
 	f.layer = l
 	f.timer = l.sched.After(l.limit, des.Expire, f)
 	if f.start(l.next, c, f); f.state == over {
-		l.frames.put(f)
+		l.frames.Put(f)
 		return nil
 	}
 	return f
@@ -86,7 +86,7 @@ func (f *timeoutFrame) Done(o call.Outcome) {
 	if f.onStack() {
 		f.state = over
 	} else {
-		l.frames.put(f)
+		l.frames.Put(f)
 	}
 	d.Done(o)
 }
@@ -99,7 +99,7 @@ func (f *timeoutFrame) Fire() {
 	f.state = busy
 	f.inner.Cancel()
 	tell := f.state == busy
-	l.frames.put(f)
+	l.frames.Put(f)
 	if tell {
 		d.Done(call.Outcome{Class: call.Timeout})
 	}
@@ -113,5 +113,5 @@ func (f *timeoutFrame) Cancel() {
 	}
 	f.layer.sched.Stop(f.timer)
 	f.inner.Cancel()
-	f.layer.frames.put(f)
+	f.layer.frames.Put(f)
 }

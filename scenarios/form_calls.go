@@ -5,6 +5,8 @@ import (
 	"reflect"
 
 	"go.yaml.in/yaml/v4"
+
+	"blastradius/sim"
 )
 
 var _ custom = (*Calls)(nil)
@@ -25,6 +27,10 @@ func (c *Calls) decode(d *decoder, path string, n *yaml.Node) {
 		}
 		if len(item.Content) == 0 {
 			d.report(item, "a parallel step is empty", "name the dependencies that are called at once")
+			continue
+		}
+		if len(item.Content) > sim.MaxParallel {
+			d.report(item, fmt.Sprintf("a parallel step has %d calls; at most %d run at once", len(item.Content), sim.MaxParallel), "make some of them in a later step")
 			continue
 		}
 		var step Step

@@ -59,16 +59,16 @@ func (s *system) inFault(at time.Duration) bool {
 // settleInside notes the requests that the end of the run finds in flight:
 // those older than what counts as good are lost whatever comes.
 func (e *endpoint) settleInside(now time.Duration) {
-	for _, r := range e.frames {
+	e.requests.Each(func(r *request) {
 		if !r.active || now-r.arrived <= e.good {
-			continue
+			return
 		}
 		r.account().lateInside++
 		e.bins[3][r.bin]++
 		if e.fates != nil {
 			e.settle(r, now-r.arrived, false, false)
 		}
-	}
+	})
 }
 
 // hurtCount counts the requests of one set of endpoints in one window.

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"time"
+
 	"blastradius/faults"
 	"blastradius/sim/call"
 	"blastradius/sim/des"
@@ -21,8 +23,8 @@ type dependency struct {
 	pool    *des.Pool
 	servers *des.Pool
 
-	free *attempt
-	rand dist.Rand // keyed anew for every draw; here so that it is not allocated
+	frames call.Frames[attempt]
+	rand   dist.Rand // keyed anew for every draw; here so that it is not allocated
 
 	parked  des.Station // calls that entered the stack and have not returned
 	working des.Gauge   // work at the dependency, its queue included
@@ -51,21 +53,27 @@ type armedFault struct {
 
 // attempt is one try: a frame that waits for a connection, then for a server,
 // then for the work to end.
+//
+// Frames are kept small: a simulated outage parks a million of them.
 type attempt struct {
-	dep     *dependency
-	done    call.Done
-	number  uint64 // of the request, for traces
-	stage   stage
-	caller  bool // somebody still waits for the answer
-	touched bool // a fault changed the reply
-	reply   call.Reply
-	timer   des.Timer
-	conn    *des.Waiter // only where there is a pool
-	server  *des.Waiter // only where the dependency has servers
-	next    *attempt
+	dep        *dependency
+	done       call.Done
+	holds      *holdings // only where there is a pool or servers
+	retryAfter time.Duration
+	timer      des.Timer
+	sequence   uint16 // of the attempt in its call, modulo 2^16
+	stage      stage
+	class      call.Class // how it will end
+	hang       bool       // it never ends by itself
+	caller     bool       // somebody still waits for the answer
+	touched    bool       // a fault changed the reply
+}
 
-	stream   uint64
-	sequence uint32
+// holdings are what an attempt waits for and holds.
+type holdings struct {
+	conn, server des.Waiter
+	call         *call.Call    // while it waits for a connection
+	latency      time.Duration // of the work, while it waits for a server
 }
 
 // stage is where an attempt is.
@@ -92,21 +100,19 @@ var (
 func (d *dependency) Start(c *call.Call, done call.Done) call.Canceler {
 	d.attempts++
 	c.Attempts++
-	a := d.free
-	if a == nil {
-		a = d.grow()
+	a := d.frames.Get()
+	a.dep, a.done, a.caller, a.touched, a.sequence, a.timer = d, done, true, false, uint16(c.Attempts), des.Timer{}
+	if a.holds == nil && (d.pool != nil || d.servers != nil) {
+		a.holds = new(holdings)
 	}
-	d.free, a.next = a.next, nil
-	a.done, a.caller, a.touched, a.number = done, true, false, c.Request
-	a.stream, a.sequence = c.Stream, c.Attempts
 	if d.pool == nil {
-		return a.connected()
+		return a.connected(c)
 	}
-	switch d.pool.Acquire(a.conn, a) {
+	switch d.pool.Acquire(&a.holds.conn, a) {
 	case des.Granted:
-		return a.connected()
+		return a.connected(c)
 	case des.Queued:
-		a.stage = connecting
+		a.stage, a.holds.call = connecting, c
 		return a
 	default:
 		a.answer(call.Outcome{Class: call.Rejected, Reason: call.PoolFull})
@@ -114,33 +120,8 @@ func (d *dependency) Start(c *call.Call, done call.Done) call.Canceler {
 	}
 }
 
-// grow makes more frames at once, so that they lie together.
-func (d *dependency) grow() *attempt {
-	const n = 64
-	chunk := make([]attempt, n)
-	waiters := func(p *des.Pool) []des.Waiter {
-		if p == nil {
-			return nil
-		}
-		return make([]des.Waiter, n)
-	}
-	servers, conns := waiters(d.servers), waiters(d.pool)
-	for i := range chunk {
-		chunk[i].dep = d
-		if servers != nil {
-			chunk[i].server = &servers[i]
-		}
-		if conns != nil {
-			chunk[i].conn = &conns[i]
-		}
-		chunk[i].next = d.free
-		d.free = &chunk[i]
-	}
-	return d.free
-}
-
 // Granted: the pool has a connection for us.
-func (a *attempt) Granted() { a.connected() }
+func (a *attempt) Granted() { a.connected(a.holds.call) }
 
 // Expired: max_wait of the pool passed.
 func (a *attempt) Expired() {
@@ -148,74 +129,75 @@ func (a *attempt) Expired() {
 }
 
 // connected has reached the dependency: what it will do is decided now.
-func (a *attempt) connected() call.Canceler {
+func (a *attempt) connected(c *call.Call) call.Canceler {
 	d := a.dep
 	d.wire++
-	a.draw()
-	if a.reply.Immediate {
-		a.finish(call.Outcome{Class: a.reply.Class, RetryAfter: a.reply.RetryAfter}, false)
+	reply := a.draw(c)
+	a.class, a.hang, a.retryAfter = reply.Class, reply.Hang, reply.RetryAfter
+	if reply.Immediate {
+		a.finish(false)
 		return nil
 	}
 	if d.servers == nil {
 		d.working.Add(d.kernel.Now(), 1)
-		a.serve()
+		a.serve(reply.Latency)
 		return a
 	}
-	switch d.servers.Acquire(a.server, (*serverSide)(a)) {
+	switch d.servers.Acquire(&a.holds.server, (*serverSide)(a)) {
 	case des.Granted:
 		d.working.Add(d.kernel.Now(), 1)
-		a.serve()
+		a.serve(reply.Latency)
 		return a
 	case des.Queued:
 		d.working.Add(d.kernel.Now(), 1)
-		a.stage = queued
+		a.stage, a.holds.latency = queued, reply.Latency
 		return a
 	default: // refused work is never in working, not even in its maximum
-		a.finish(call.Outcome{Class: call.ServerError, Reason: call.QueueFull}, false)
+		a.release(false)
+		a.answerUnlessLeft(call.Outcome{Class: call.ServerError, Reason: call.QueueFull})
 		return nil
 	}
 }
 
 // draw decides the reply: the error class and the latency first, each at its
 // own place in the attempt's stream, then the faults in the file's order.
-func (a *attempt) draw() {
+func (a *attempt) draw(c *call.Call) (reply call.Reply) {
 	d := a.dep
 	r := &d.rand
-	c := call.Call{Stream: a.stream, Request: a.number}
-	keyAttempt(r, &c, a.sequence, drawReply)
-	a.reply = call.Reply{}
+	keyAttempt(r, c, a.sequence, drawReply)
 	u := r.Float64()
 	for i := range d.errors {
 		e := &d.errors[i]
 		if u < e.Share {
-			a.reply.Class, a.reply.RetryAfter = e.Class, e.RetryAfter
-			a.reply.Immediate = e.Class == call.ConnectError
+			reply.Class, reply.RetryAfter = e.Class, e.RetryAfter
+			reply.Immediate = e.Class == call.ConnectError
 			break
 		}
 		u -= e.Share
 	}
-	a.reply.Latency = d.latency.Sample(r)
+	reply.Latency = d.latency.Sample(r)
 	now := d.kernel.Now()
 	for i := range d.faults {
 		f := &d.faults[i]
 		if !f.Active(now) {
 			continue
 		}
-		keyAttempt(r, &c, a.sequence, drawFault+i)
+		keyAttempt(r, c, a.sequence, drawFault+i)
 		if f.Share < 1 && r.Float64() >= f.Share {
 			continue
 		}
-		f.fault.Apply(now, r, &a.reply)
+		f.fault.Apply(now, r, &reply)
 		f.met++
 		a.touched = true
 	}
+	return reply
 }
 
 // serve has a server; the work takes its time, or for ever.
-func (a *attempt) serve() {
+func (a *attempt) serve(latency time.Duration) {
 	a.stage = serving
-	if !a.reply.Hang {
-		a.timer = a.dep.kernel.After(a.reply.Latency, des.Release, a)
+	if !a.hang {
+		a.timer = a.dep.kernel.After(latency, des.Release, a)
 	}
 }
 
@@ -225,27 +207,36 @@ func (a *attempt) Fire() {
 	d := a.dep
 	d.working.Add(d.kernel.Now(), -1)
 	if a.caller {
-		a.finish(call.Outcome{Class: a.reply.Class, RetryAfter: a.reply.RetryAfter}, d.servers != nil)
+		a.finish(d.servers != nil)
 		return
 	}
 	if d.servers != nil {
-		d.servers.Release(a.server)
+		d.servers.Release(&a.holds.server)
 	}
 	a.recycle()
 }
 
 // finish gives everything back and then answers, as a deferred release does:
-// whoever acts on the answer finds the places free. Those who get the places
-// run first and may end our caller; then there is nobody to answer.
-func (a *attempt) finish(o call.Outcome, served bool) {
+// whoever acts on the answer finds the places free.
+func (a *attempt) finish(served bool) {
+	a.release(served)
+	a.answerUnlessLeft(call.Outcome{Class: a.class, RetryAfter: a.retryAfter})
+}
+
+// release gives back what the attempt holds. Those who get the places run at
+// once and may end our caller.
+func (a *attempt) release(served bool) {
 	d := a.dep
 	a.stage = leaving
 	if served {
-		d.servers.Release(a.server)
+		d.servers.Release(&a.holds.server)
 	}
 	if d.pool != nil {
-		d.pool.Release(a.conn)
+		d.pool.Release(&a.holds.conn)
 	}
+}
+
+func (a *attempt) answerUnlessLeft(o call.Outcome) {
 	if a.stage == left {
 		a.recycle()
 		return
@@ -263,14 +254,14 @@ func (a *attempt) Cancel() {
 		a.stage = left
 		return
 	case connecting:
-		d.pool.Leave(a.conn)
+		d.pool.Leave(&a.holds.conn)
 		a.recycle()
 		return
 	}
 	if d.finish {
 		a.caller = false
 		if d.pool != nil {
-			d.pool.Release(a.conn)
+			d.pool.Release(&a.holds.conn)
 		}
 		return
 	}
@@ -279,13 +270,13 @@ func (a *attempt) Cancel() {
 	d.working.Add(d.kernel.Now(), -1)
 	if d.servers != nil {
 		if a.stage == queued {
-			d.servers.Leave(a.server)
+			d.servers.Leave(&a.holds.server)
 		} else {
-			d.servers.Release(a.server)
+			d.servers.Release(&a.holds.server)
 		}
 	}
 	if d.pool != nil {
-		d.pool.Release(a.conn)
+		d.pool.Release(&a.holds.conn)
 	}
 	a.recycle()
 }
@@ -313,15 +304,14 @@ func (d *dependency) ended(a *attempt) {
 
 func (a *attempt) recycle() {
 	a.stage, a.done = idle, nil
-	a.next = a.dep.free
-	a.dep.free = a
+	a.dep.frames.Put(a)
 }
 
 // serverSide is an attempt as the dependency's servers see it.
 type serverSide attempt
 
 // Granted: a server is free for the queued work.
-func (s *serverSide) Granted() { (*attempt)(s).serve() }
+func (s *serverSide) Granted() { (*attempt)(s).serve(s.holds.latency) }
 
 // Expired cannot happen: work in a dependency's queue has no patience of its own.
 func (s *serverSide) Expired() { panic("sim: server wait expired") }

@@ -14,8 +14,8 @@ const (
 
 // keyAttempt points r at the draws of one attempt, for one purpose. Attempts
 // beyond 2^16 of one call share draws with others.
-func keyAttempt(r *dist.Rand, c *call.Call, attempt uint32, purpose int) {
-	r.Key(c.Stream+uint64(purpose)*0x9e3779b97f4a7c15, c.Request<<16|uint64(attempt&0xffff))
+func keyAttempt(r *dist.Rand, c *call.Call, attempt uint16, purpose int) {
+	r.Key(c.Stream+uint64(purpose)*0x9e3779b97f4a7c15, c.Request<<16|uint64(attempt))
 }
 
 // streamOf keys the calls that endpoint makes of dependency, the nth of them

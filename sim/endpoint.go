@@ -25,10 +25,9 @@ type endpoint struct {
 	steps    [][]target
 	width    int // calls of the widest step
 
-	free     *request
-	frames   []*request // every frame made, for those in flight at the end
-	accounts []account  // by elementary window of the arrival
-	warm     account    // arrivals of the warm-up
+	requests call.Frames[request]
+	accounts []account // by elementary window of the arrival
+	warm     account   // arrivals of the warm-up
 	parked   des.Gauge
 	bins     [4][]int64 // by bin of the arrival: requests, live, degraded in time, lost
 	fates    []fate     // by request, when blast radius is wanted
@@ -91,36 +90,44 @@ func failureOf(c call.Class) failure {
 	}
 }
 
-// request is one request's frame.
+// request is one request's frame, kept small as an attempt's is.
 type request struct {
 	ep       *endpoint
 	number   uint64
 	arrived  time.Duration
-	window   int
-	bin      int
-	step     int
-	pending  int // calls of the step that have not returned
+	timer    des.Timer
+	more     *furtherParts // only where there are any
+	window   int32
+	bin      int32
+	step     int32
+	pending  int32  // calls of the step that have not returned
+	round    uint32 // generation: the frame is reused, late returns of Start must not touch it
 	degraded bool
 	refused  bool // a call was answered with client_error
 	started  bool // has a worker
 	active   bool
-	round    uint32 // generation: the frame is reused, late returns of Start must not touch it
-	timer    des.Timer
-	worker   *des.Waiter // only where the process has workers
-	calls    []operation
-	next     *request
+	first    operation // of each step
+}
+
+// furtherParts are what only some requests need.
+type furtherParts struct {
+	worker des.Waiter  // where the process has workers
+	calls  []operation // of each step, beyond the first
 }
 
 // operation is one call of a request: the caller's end of a stack.
 type operation struct {
 	req     *request
-	target  *target
-	call    call.Call
 	cancel  call.Canceler
 	started time.Duration
-	live    bool
+	call    call.Call
 	round   uint32
+	place   uint16 // in the step
+	live    bool
 }
+
+// MaxParallel is the longest list of calls made at once.
+const MaxParallel = 1 << 16
 
 var (
 	_ des.Source = (*endpoint)(nil)
@@ -143,14 +150,13 @@ func (e *endpoint) Next() (time.Duration, bool) {
 func (e *endpoint) Fire() {
 	s := e.sys
 	now := s.kernel.Now()
-	r := e.free
-	if r == nil {
-		r = e.grow()
+	r := e.requests.Get()
+	if r.ep == nil {
+		r.prepare(e)
 	}
-	e.free, r.next = r.next, nil
 	r.number = e.next
 	e.next++
-	r.arrived, r.window, r.bin = now, s.recorder.current, s.recorder.bin
+	r.arrived, r.window, r.bin = now, int32(s.recorder.current), int32(s.recorder.bin)
 	r.step, r.pending, r.degraded, r.refused, r.started, r.active = -1, 0, false, false, false, true
 	r.account().requests++
 	e.bins[0][r.bin]++
@@ -167,7 +173,7 @@ func (e *endpoint) Fire() {
 		r.begin(now)
 		return
 	}
-	switch s.workers.Acquire(r.worker, r) {
+	switch s.workers.Acquire(&r.more.worker, r) {
 	case des.Granted:
 		r.begin(now)
 	case des.Refused:
@@ -176,28 +182,25 @@ func (e *endpoint) Fire() {
 	}
 }
 
-func (e *endpoint) grow() *request {
-	chunk := make([]request, 32)
-	ops := make([]operation, 32*e.width)
-	var workers []des.Waiter
-	if e.sys.workers != nil {
-		workers = make([]des.Waiter, 32)
+// prepare makes a new frame one of e's.
+func (r *request) prepare(e *endpoint) {
+	r.ep = e
+	r.first.req = r
+	if e.width > 1 || e.sys.workers != nil {
+		r.more = &furtherParts{calls: make([]operation, max(1, e.width)-1)}
 	}
-	for i := range chunk {
-		r := &chunk[i]
-		r.ep = e
-		if workers != nil {
-			r.worker = &workers[i]
-		}
-		r.calls = ops[i*e.width : (i+1)*e.width : (i+1)*e.width]
-		for j := range r.calls {
-			r.calls[j].req = r
-		}
-		r.next = e.free
-		e.free = r
-		e.frames = append(e.frames, r)
+	for i := 1; i < e.width; i++ {
+		o := r.operation(i)
+		o.req, o.place = r, uint16(i)
 	}
-	return e.free
+}
+
+// operation is the ith call of a step.
+func (r *request) operation(i int) *operation {
+	if i == 0 {
+		return &r.first
+	}
+	return &r.more.calls[i-1]
 }
 
 func (r *request) account() *account {
@@ -231,18 +234,18 @@ func (r *request) begin(now time.Duration) {
 func (r *request) advance() {
 	e := r.ep
 	r.step++
-	if r.step == len(e.steps) {
+	if int(r.step) == len(e.steps) {
 		r.succeed()
 		return
 	}
 	targets := e.steps[r.step]
-	r.pending = len(targets)
+	r.pending = int32(len(targets))
 	if r.pending > 1 {
 		e.sys.parked.Add(e.sys.kernel.Now(), int64(r.pending-1))
 	}
 	round := r.round
 	for i := range targets {
-		r.calls[i].start(&targets[i])
+		r.operation(i).start(&targets[i])
 		if r.round != round {
 			return // a call of this step failed the request at once
 		}
@@ -253,7 +256,7 @@ func (r *request) advance() {
 func (o *operation) start(t *target) {
 	r, d := o.req, t.dep
 	now := r.ep.sys.kernel.Now()
-	o.target, o.started, o.live, o.cancel = t, now, true, nil
+	o.started, o.live, o.cancel = now, true, nil
 	o.round++
 	o.call = call.Call{Stream: t.stream, Request: r.number, Deadline: call.NoDeadline}
 	if r.ep.deadline > 0 {
@@ -289,7 +292,7 @@ func (o *operation) Done(out call.Outcome) {
 	case out.Class == call.ClientError:
 		r.refused = true
 	case !out.Class.Served():
-		if !o.target.optional {
+		if !o.target().optional {
 			r.fail(failureOf(out.Class))
 			return
 		}
@@ -303,9 +306,12 @@ func (o *operation) Done(out call.Outcome) {
 	r.advance()
 }
 
+// target is the call being made.
+func (o *operation) target() *target { return &o.req.ep.steps[o.req.step][o.place] }
+
 // returned counts the end of the call as its caller sees it.
 func (o *operation) returned(c call.Class) *dependency {
-	d := o.target.dep
+	d := o.target().dep
 	now := o.req.ep.sys.kernel.Now()
 	o.live = false
 	d.parked.Leave(now, o.started)
@@ -385,20 +391,19 @@ func (r *request) end(good, live bool) {
 	r.round++
 	s.kernel.Stop(r.timer)
 	r.timer = des.Timer{}
-	if r.step >= 0 && r.step < len(e.steps) {
+	if r.step >= 0 && int(r.step) < len(e.steps) {
 		r.cancelCalls(now)
 	}
 	if r.started {
 		e.parked.Add(now, -1)
 		s.parked.Add(now, -1)
 		if s.workers != nil {
-			s.workers.Release(r.worker)
+			s.workers.Release(&r.more.worker)
 		}
-	} else if r.worker != nil && r.worker.Waits() {
-		s.workers.Leave(r.worker)
+	} else if s.workers != nil && r.more.worker.Waits() {
+		s.workers.Leave(&r.more.worker)
 	}
-	r.next = e.free
-	e.free = r
+	e.requests.Put(r)
 }
 
 // cancelCalls ends the calls that are still out; the goroutines of further
@@ -408,17 +413,18 @@ func (r *request) cancelCalls(now time.Duration) {
 	if r.pending > 1 {
 		r.ep.sys.parked.Add(now, int64(1-r.pending))
 	}
-	calls := r.calls[:len(r.ep.steps[r.step])]
-	for i := range calls {
-		if calls[i].live {
-			calls[i].returned(call.Cancelled)
+	n := len(r.ep.steps[r.step])
+	for i := range n {
+		if o := r.operation(i); o.live {
+			o.returned(call.Cancelled)
 		} else {
-			calls[i].cancel = nil
+			o.cancel = nil
 		}
 	}
-	for i := range calls {
-		if c := calls[i].cancel; c != nil {
-			calls[i].cancel = nil
+	for i := range n {
+		o := r.operation(i)
+		if c := o.cancel; c != nil {
+			o.cancel = nil
 			c.Cancel()
 		}
 	}

@@ -212,11 +212,11 @@ func TestLawsHoldWhereverARunIsCut(t *testing.T) {
 			for _, a := range e.accounts {
 				done += a.done
 			}
-			for _, f := range e.frames {
-				if f.active {
+			e.requests.Each(func(r *request) {
+				if r.active {
 					active++
 				}
-			}
+			})
 			inFlight += active
 			if int64(e.next) != done+active {
 				t.Errorf("%s: %d requests, %d ended and %d in flight", e.name, e.next, done, active)

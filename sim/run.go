@@ -23,8 +23,9 @@ type Result struct {
 	Warnings        []string
 	Worst           *Hurt // the hurt request that took longest: of an endpoint that never needs the faulted dependency, if there is one
 	Trace           *Trace
-	// Cause is why the run ended early: the context's error or des.ErrBudget; nil
-	// when it did not. Figures then cover what was simulated.
+	// Cause is why the run ended early: the context's error, des.ErrBudget or
+	// des.ErrTooLong; nil when it did not. Figures then cover what was
+	// simulated.
 	Cause error
 	// Left is what the end of the run found in flight.
 	Left Inventory
@@ -201,11 +202,11 @@ func (s *system) series(out *Series) {
 func (s *system) inventory() Inventory {
 	in := Inventory{Timers: s.kernel.Live()}
 	for _, e := range s.endpoints {
-		for _, r := range e.frames {
+		e.requests.Each(func(r *request) {
 			if r.active {
 				in.Requests++
 			}
-		}
+		})
 	}
 	if s.workers != nil {
 		in.Workers = s.workers.InUse.N()

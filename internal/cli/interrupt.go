@@ -65,6 +65,8 @@ func earlyEnd(ctx context.Context, err error) (code int, text string, ok bool) {
 	switch {
 	case errors.Is(err, des.ErrBudget):
 		return exitLimit, des.ErrBudget.Error(), true
+	case errors.Is(err, des.ErrTooLong):
+		return exitLimit, des.ErrTooLong.Error(), true
 	case errors.As(cause, &s):
 		if s.signal == syscall.SIGTERM {
 			return exitTerminated, s.Error(), true

@@ -23,9 +23,9 @@ const (
 	Observe
 )
 
-// Timer is a scheduled event: a slot and the slot's generation. The zero Timer
-// is none; stopping it, or one that has fired, does nothing.
-type Timer struct{ slot, gen uint32 }
+// Timer is a scheduled event: a slot and the number of the scheduling, modulo
+// 2^32. The zero Timer is none; stopping it, or one that has fired, does nothing.
+type Timer struct{ slot, number uint32 }
 
 // Scheduler is all that a policy sees of time.
 type Scheduler interface {

@@ -83,7 +83,7 @@ func less(a, b *entry) uint64 {
 func (k *Kernel) sweepHeap() {
 	live := k.heap[:0]
 	for _, e := range k.heap {
-		if e.slot == laneSlot || k.slots[e.slot].gen == e.gen {
+		if e.slot() >= laneSlots || k.live(e) {
 			live = append(live, e)
 		}
 	}

@@ -12,6 +12,9 @@ const Never = time.Duration(1<<63 - 1)
 // ErrBudget says that a run used up its event budget.
 var ErrBudget = errors.New("event budget exceeded")
 
+// ErrTooLong says that a run scheduled all the events that can be told apart.
+var ErrTooLong = errors.New("more than 136 billion events in one run")
+
 // Source is a stream of events known one ahead, such as the arrivals of an
 // endpoint: its next instant is kept beside the heap.
 type Source interface {
@@ -30,9 +33,9 @@ type Watcher interface {
 
 // Kernel is the discrete-event engine. It is used by one goroutine.
 type Kernel struct {
-	now   time.Duration
-	seq   uint64
-	fired uint64
+	now    time.Duration
+	number uint64 // of the last scheduling
+	fired  uint64
 
 	heap      []entry
 	heapStale int
@@ -49,23 +52,48 @@ type Kernel struct {
 	Budget uint64 // events a run may fire; 0 is no limit
 }
 
-// entry is one place in the queue. key is the priority in the top two bits and
-// the order of scheduling below, so one comparison settles a tie.
+// entry is one place in the queue: 16 bytes, so that four children of a node
+// share a cache line. key is, from the top, the priority (2 bits), the number of
+// the scheduling (37 bits) and the slot (25 bits): one comparison settles a tie,
+// and the number tells whether the slot still holds this timer.
 type entry struct {
-	at   time.Duration
-	key  uint64
-	slot uint32
-	gen  uint32
+	at  time.Duration
+	key uint64
 }
+
+const (
+	slotBits   = 25
+	numberBits = 37
+	slotMask   = 1<<slotBits - 1
+	numberMask = 1<<numberBits - 1
+
+	// laneSlots are the slots, at the end of their range, that stand for the
+	// head of a lane.
+	laneSlots = slotMask + 1 - maxLanes
+
+	// lastNumber leaves room for what is scheduled between two polls.
+	lastNumber = numberMask - 1<<30
+)
+
+func keyOf(p Priority, number uint64, slot uint32) uint64 {
+	return uint64(p)<<62 | number<<slotBits | uint64(slot)
+}
+
+// slot is the place of a timer that the entry refers to.
+func (a entry) slot() uint32 { return uint32(a.key & slotMask) }
+
+// number is the entry's place in the order of scheduling.
+func (a entry) number() uint64 { return a.key >> slotBits & numberMask }
 
 func (a entry) before(b entry) bool {
 	return a.at < b.at || (a.at == b.at && a.key < b.key)
 }
 
+// slot is a timer's. state is the number of its scheduling, 0 when it is free,
+// and in the lowest byte the lane that queues it: its index and 1, 0 for the heap.
 type slot struct {
 	event Event
-	gen   uint32
-	lane  int32 // index of the lane that queues it, -1 for the heap
+	state uint64
 }
 
 type source struct {
@@ -73,10 +101,6 @@ type source struct {
 	key uint64
 	src Source
 }
-
-// laneSlot marks a heap entry that stands for the head of a lane; gen then
-// holds the lane's index.
-const laneSlot = ^uint32(0)
 
 // sweepAt is the number of cancelled entries from which a queue that is mostly
 // cancelled entries is swept.
@@ -125,41 +149,52 @@ func (k *Kernel) After(d time.Duration, p Priority, e Event) Timer {
 		id = k.free[n-1]
 		k.free = k.free[:n-1]
 	} else {
-		k.slots = append(k.slots, slot{gen: 1})
-		id = uint32(len(k.slots) - 1)
+		id = k.grow()
 	}
 	s := &k.slots[id]
 	s.event = e
-	k.seq++
-	en := entry{at: at, key: uint64(p)<<62 | k.seq, slot: id, gen: s.gen}
+	k.number++
+	s.state = k.number << 8
+	en := entry{at: at, key: keyOf(p, k.number, id)}
 	for i := range k.lanes {
 		if l := &k.lanes[i]; l.delay == d && l.priority == p {
-			s.lane = int32(i)
+			s.state |= uint64(i + 1)
 			k.enqueue(l, i, en)
-			return Timer{id, s.gen}
+			return Timer{id, uint32(k.number)}
 		}
 	}
-	s.lane = -1
 	k.push(en)
-	return Timer{id, s.gen}
+	return Timer{id, uint32(k.number)}
 }
+
+// grow makes one more slot.
+func (k *Kernel) grow() uint32 {
+	if len(k.slots) == laneSlots {
+		panic("des: more than 33 million timers pending")
+	}
+	k.slots = append(k.slots, slot{})
+	return uint32(len(k.slots) - 1)
+}
+
+// live reports whether the slot of e still holds e's timer.
+func (k *Kernel) live(e entry) bool { return k.slots[e.slot()].state>>8 == e.number() }
 
 // Stop cancels t. The entry stays in its queue until its turn comes or until
 // most of the queue is cancelled; the slot is free at once.
 func (k *Kernel) Stop(t Timer) bool {
-	s := &k.slots[t.slot]
-	if t.slot == 0 || s.gen != t.gen {
+	state := k.slots[t.slot].state
+	if t.slot == 0 || uint32(state>>8) != t.number {
 		return false
 	}
-	index := s.lane
 	k.release(t.slot)
-	if index < 0 {
+	lane := int(state & 0xff)
+	if lane == 0 {
 		if k.heapStale++; k.heapStale > sweepAt && k.heapStale > len(k.heap)/2 {
 			k.sweepHeap()
 		}
 		return true
 	}
-	l := &k.lanes[index]
+	l := &k.lanes[lane-1]
 	if l.stale++; l.stale > sweepAt && l.stale > l.n/2 {
 		k.sweepLane(l)
 	}
@@ -167,7 +202,7 @@ func (k *Kernel) Stop(t Timer) bool {
 }
 
 func (k *Kernel) release(id uint32) {
-	k.slots[id].gen++ // its event stays until the next one: frames are kept anyway
+	k.slots[id].state = 0 // its event stays until the next one: frames are kept anyway
 	k.free = append(k.free, id)
 }
 
@@ -191,21 +226,22 @@ func (k *Kernel) step(until time.Duration) bool {
 			return false
 		}
 		if !fromSource {
-			if head.slot == laneSlot {
-				l := &k.lanes[head.gen]
-				if !k.settleLane(l, head) {
+			if slot := head.slot(); slot >= laneSlots {
+				index := int(slot - laneSlots)
+				l := &k.lanes[index]
+				if !k.settleLane(l, index, head) {
 					continue // the lane's head was cancelled and another took its place
 				}
 				head = l.ring[l.head]
 				l.pop()
 				if l.n > 0 {
-					k.replaceTop(entry{at: l.ring[l.head].at, key: l.ring[l.head].key, slot: laneSlot, gen: k.heap[0].gen})
+					k.replaceTop(l.ring[l.head].standIn(index))
 				} else {
 					k.pop()
 				}
 			} else {
 				k.pop()
-				if k.slots[head.slot].gen != head.gen {
+				if !k.live(head) {
 					k.heapStale--
 					continue
 				}
@@ -224,15 +260,15 @@ func (k *Kernel) step(until time.Duration) bool {
 			k.pull(i)
 			return true
 		}
-		e := k.slots[head.slot].event
-		k.release(head.slot)
+		e := k.slots[head.slot()].event
+		k.release(head.slot())
 		e.Fire()
 		return true
 	}
 }
 
 // Run fires every event before until and leaves the clock there. It stops
-// early with ctx's error or ErrBudget.
+// early with ctx's error, ErrBudget or ErrTooLong.
 func (k *Kernel) Run(ctx context.Context, until time.Duration) error {
 	const poll = 1 << 14
 	next := k.fired + poll
@@ -241,6 +277,9 @@ func (k *Kernel) Run(ctx context.Context, until time.Duration) error {
 			next = k.fired + poll
 			if err := ctx.Err(); err != nil {
 				return err
+			}
+			if k.number > lastNumber {
+				return ErrTooLong
 			}
 		}
 		if k.Budget > 0 && k.fired >= k.Budget {
@@ -263,8 +302,8 @@ func (k *Kernel) pull(i int) {
 	if !ok {
 		at = Never
 	}
-	k.seq++
-	s.at, s.key = at, uint64(Arrive)<<62|k.seq
+	k.number++
+	s.at, s.key = at, keyOf(Arrive, k.number, 0)
 	if len(k.sources) == 1 {
 		k.first = 0
 	} else {

@@ -251,7 +251,7 @@ func TestWatcherHearsBeforeTheEventsOfItsInstant(t *testing.T) {
 	}
 }
 
-func TestRunEndsAtItsBudgetAndWithItsContext(t *testing.T) {
+func TestRunEndsAtItsLimitsAndWithItsContext(t *testing.T) {
 	k := NewKernel()
 	var again fireFunc
 	again = func() { k.After(1, Release, again) }
@@ -260,7 +260,11 @@ func TestRunEndsAtItsBudgetAndWithItsContext(t *testing.T) {
 	if err := k.Run(context.Background(), Never); !errors.Is(err, ErrBudget) || k.Fired() != 100 {
 		t.Errorf("err %v after %d events", err, k.Fired())
 	}
-	k.Budget = 0
+	k.Budget, k.number = 0, lastNumber+1
+	if err := k.Run(context.Background(), Never); !errors.Is(err, ErrTooLong) {
+		t.Errorf("err %v past the last number", err)
+	}
+	k.number = 0
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := k.Run(ctx, Never); !errors.Is(err, context.Canceled) {

@@ -37,22 +37,29 @@ func (k *Kernel) enqueue(l *lane, index int, e entry) {
 	}
 	l.ring[(l.head+l.n)&(len(l.ring)-1)] = e
 	if l.n++; l.n == 1 {
-		k.push(entry{at: e.at, key: e.key, slot: laneSlot, gen: uint32(index)})
+		k.push(e.standIn(index))
 	}
+}
+
+// standIn is the heap's entry for the head of a lane: of the same instant and
+// order, but with the lane's slot.
+func (a entry) standIn(index int) entry {
+	a.key = a.key&^slotMask | uint64(laneSlots+index)
+	return a
 }
 
 // settleLane drops cancelled heads. It reports whether the head is live and is
 // the one that top, the lane's entry in the heap, stands for; if not, the
 // lane's place in the heap is corrected.
-func (k *Kernel) settleLane(l *lane, top entry) bool {
+func (k *Kernel) settleLane(l *lane, index int, top entry) bool {
 	for l.n > 0 {
 		e := l.ring[l.head]
-		if k.slots[e.slot].gen == e.gen {
-			if e.key == top.key {
-				return true
+		if k.live(e) {
+			if in := e.standIn(index); in != top {
+				k.replaceTop(in)
+				return false
 			}
-			k.replaceTop(entry{at: e.at, key: e.key, slot: laneSlot, gen: top.gen})
-			return false
+			return true
 		}
 		l.pop()
 		l.stale--
@@ -85,13 +92,13 @@ func (k *Kernel) sweepLane(l *lane) {
 	kept := 1
 	for i := 1; i < l.n; i++ {
 		e := l.ring[(l.head+i)&mask]
-		if k.slots[e.slot].gen == e.gen {
+		if k.live(e) {
 			l.ring[(l.head+kept)&mask] = e
 			kept++
 		}
 	}
 	l.stale = 0
-	if h := l.ring[l.head]; k.slots[h.slot].gen != h.gen {
+	if !k.live(l.ring[l.head]) {
 		l.stale = 1
 	}
 	l.n = kept
