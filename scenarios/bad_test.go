@@ -132,7 +132,7 @@ var badFiles = []struct{ name, src string }{
 	{"expectation with a single =", badBase + "expect: {contained: [endpoint.web.requests = 3]}\n"},
 	{"unknown version", "version: 2\n" + badBase},
 	{"seed of a word", "seed: luck\n" + badBase},
-	{"too wide a parallel step", swap("calls: [db]", "calls: [[db" + strings.Repeat(", db", 1<<16) + "]]")},
+	{"too wide a parallel step", swap("calls: [db]", "calls: [[db"+strings.Repeat(", db", 1<<16)+"]]")},
 	{"several at once", "version: 1\nduration: 30\nendpoints:\n  a:\n    arrivals: {poison: 3/s}\n    calls: [b, [c]]\ndependencies:\n  payments:\n    latency: {p50: 50ms, p99: 20ms}\n    stack:\n      - breaker:\n          cooldwon: 5s\n"},
 }
 

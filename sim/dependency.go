@@ -24,7 +24,8 @@ type dependency struct {
 	servers *des.Pool
 
 	frames call.Frames[attempt]
-	rand   dist.Rand // keyed anew for every draw; here so that it is not allocated
+	rand   dist.Rand  // keyed anew for every draw; here so that it is not allocated
+	reply  call.Reply // being drawn; here for the same reason
 
 	parked  des.Station // calls that entered the stack and have not returned
 	working des.Gauge   // work at the dependency, its queue included
@@ -138,19 +139,20 @@ func (a *attempt) connected(c *call.Call) call.Canceler {
 		a.finish(false)
 		return nil
 	}
+	latency := reply.Latency
 	if d.servers == nil {
 		d.working.Add(d.kernel.Now(), 1)
-		a.serve(reply.Latency)
+		a.serve(latency)
 		return a
 	}
 	switch d.servers.Acquire(&a.holds.server, (*serverSide)(a)) {
 	case des.Granted:
 		d.working.Add(d.kernel.Now(), 1)
-		a.serve(reply.Latency)
+		a.serve(latency)
 		return a
 	case des.Queued:
 		d.working.Add(d.kernel.Now(), 1)
-		a.stage, a.holds.latency = queued, reply.Latency
+		a.stage, a.holds.latency = queued, latency
 		return a
 	default: // refused work is never in working, not even in its maximum
 		a.release(false)
@@ -160,10 +162,13 @@ func (a *attempt) connected(c *call.Call) call.Canceler {
 }
 
 // draw decides the reply: the error class and the latency first, each at its
-// own place in the attempt's stream, then the faults in the file's order.
-func (a *attempt) draw(c *call.Call) (reply call.Reply) {
+// own place in the attempt's stream, then the faults in the file's order. The
+// reply holds until the next draw; a copy of it would wait for its small parts
+// to be stored, 8 ns an attempt.
+func (a *attempt) draw(c *call.Call) *call.Reply {
 	d := a.dep
-	r := &d.rand
+	r, reply := &d.rand, &d.reply
+	*reply = call.Reply{}
 	keyAttempt(r, c, a.sequence, drawReply)
 	u := r.Float64()
 	for i := range d.errors {
@@ -186,7 +191,7 @@ func (a *attempt) draw(c *call.Call) (reply call.Reply) {
 		if f.Share < 1 && r.Float64() >= f.Share {
 			continue
 		}
-		f.fault.Apply(now, r, &reply)
+		f.fault.Apply(now, r, reply)
 		f.met++
 		a.touched = true
 	}

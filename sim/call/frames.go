@@ -35,6 +35,9 @@ func (p *Frames[F]) Each(do func(*F)) {
 
 // grow makes as many frames as there are, between 64 and 1024, so that they lie
 // together and large numbers of them waste nothing of the allocator's classes.
+// Kept out of line so that Get, without it, goes in line.
+//
+//go:noinline
 func (p *Frames[F]) grow() {
 	n := 64
 	if last := len(p.made) - 1; last >= 0 {

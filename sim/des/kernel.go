@@ -39,7 +39,8 @@ type Kernel struct {
 
 	heap      []entry
 	heapStale int
-	slots     []slot
+	slots     []*[slotChunk]slot // in chunks: they never move, and growing leaves no garbage
+	made      uint32             // slots made so far; slot 0 is nobody's
 	free      []uint32
 	lanes     []lane
 
@@ -66,6 +67,7 @@ const (
 	numberBits = 37
 	slotMask   = 1<<slotBits - 1
 	numberMask = 1<<numberBits - 1
+	slotChunk  = 1 << 10
 
 	// laneSlots are the slots, at the end of their range, that stand for the
 	// head of a lane.
@@ -108,7 +110,7 @@ const sweepAt = 4096
 
 // NewKernel returns a kernel at time 0.
 func NewKernel() *Kernel {
-	return &Kernel{slots: make([]slot, 1), watchAt: Never, first: -1}
+	return &Kernel{slots: []*[slotChunk]slot{new([slotChunk]slot)}, made: 1, watchAt: Never, first: -1}
 }
 
 var (
@@ -124,7 +126,7 @@ func (k *Kernel) Fired() uint64 { return k.fired }
 
 // Live is the number of timers still to fire; 0 at the end of a run in which
 // nothing was left behind.
-func (k *Kernel) Live() int { return len(k.slots) - 1 - len(k.free) }
+func (k *Kernel) Live() int { return int(k.made) - 1 - len(k.free) }
 
 // Watch has w told before the clock reaches at.
 func (k *Kernel) Watch(at time.Duration, w Watcher) { k.watchAt, k.watcher = at, w }
@@ -151,7 +153,7 @@ func (k *Kernel) After(d time.Duration, p Priority, e Event) Timer {
 	} else {
 		id = k.grow()
 	}
-	s := &k.slots[id]
+	s := k.slot(id)
 	s.event = e
 	k.number++
 	s.state = k.number << 8
@@ -167,26 +169,34 @@ func (k *Kernel) After(d time.Duration, p Priority, e Event) Timer {
 	return Timer{id, uint32(k.number)}
 }
 
-// grow makes one more slot.
+// grow makes one more slot. It is seldom called: After is faster without it.
+//
+//go:noinline
 func (k *Kernel) grow() uint32 {
-	if len(k.slots) == laneSlots {
+	if k.made == laneSlots {
 		panic("des: more than 33 million timers pending")
 	}
-	k.slots = append(k.slots, slot{})
-	return uint32(len(k.slots) - 1)
+	if k.made%slotChunk == 0 {
+		k.slots = append(k.slots, new([slotChunk]slot))
+	}
+	k.made++
+	return k.made - 1
 }
 
+func (k *Kernel) slot(id uint32) *slot { return &k.slots[id/slotChunk][id%slotChunk] }
+
 // live reports whether the slot of e still holds e's timer.
-func (k *Kernel) live(e entry) bool { return k.slots[e.slot()].state>>8 == e.number() }
+func (k *Kernel) live(e entry) bool { return k.slot(e.slot()).state>>8 == e.number() }
 
 // Stop cancels t. The entry stays in its queue until its turn comes or until
 // most of the queue is cancelled; the slot is free at once.
 func (k *Kernel) Stop(t Timer) bool {
-	state := k.slots[t.slot].state
+	slot := k.slot(t.slot)
+	state := slot.state
 	if t.slot == 0 || uint32(state>>8) != t.number {
 		return false
 	}
-	k.release(t.slot)
+	k.release(slot, t.slot)
 	lane := int(state & 0xff)
 	if lane == 0 {
 		if k.heapStale++; k.heapStale > sweepAt && k.heapStale > len(k.heap)/2 {
@@ -201,8 +211,8 @@ func (k *Kernel) Stop(t Timer) bool {
 	return true
 }
 
-func (k *Kernel) release(id uint32) {
-	k.slots[id].state = 0 // its event stays until the next one: frames are kept anyway
+func (k *Kernel) release(s *slot, id uint32) {
+	s.state = 0 // its event stays until the next one: frames are kept anyway
 	k.free = append(k.free, id)
 }
 
@@ -260,8 +270,10 @@ func (k *Kernel) step(until time.Duration) bool {
 			k.pull(i)
 			return true
 		}
-		e := k.slots[head.slot()].event
-		k.release(head.slot())
+		id := head.slot()
+		s := k.slot(id)
+		e := s.event
+		k.release(s, id)
 		e.Fire()
 		return true
 	}
