@@ -26,6 +26,7 @@ type Config struct {
 	Duration time.Duration // from 0, warm-up included
 	Warmup   time.Duration // excluded from every figure
 	Bins     int           // bins of the series over Duration; 0 is DefaultBins
+	NoSeries bool          // leave Result.Series empty
 
 	Process      Process
 	Endpoints    []Endpoint

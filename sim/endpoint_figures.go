@@ -50,12 +50,14 @@ func (e *endpoint) sum(p phaseView) (a account) {
 	return a
 }
 
-// latencyIn is the latency of the requests that arrived in the phase.
+// latencyIn is the latency of the requests that arrived in the phase. It is to
+// be read before the next call.
 func (e *endpoint) latencyIn(p phaseView) *des.Hist {
 	if len(p.windows) == 1 {
 		return &e.accounts[p.windows[0]].latency
 	}
-	h := &des.Hist{}
+	h := p.merged
+	h.Reset()
 	for _, w := range p.windows {
 		h.Merge(&e.accounts[w].latency)
 	}

@@ -27,7 +27,9 @@ type recorder struct {
 	counts   []*countRecord
 	byCount  map[*int64]*countRecord
 	times    []*timesRecord
+	blind    bool // record nothing: a twin is asked for the fate of its requests alone
 	fulls    []*fullRecord
+	merged   des.Hist // of several windows, for the figure being made
 	figures  []figure
 	audits   []audit
 	seriesOf []seriesLine
@@ -42,6 +44,7 @@ type phaseView struct {
 	windows []int
 	seconds float64
 	all     bool // the whole run after the warm-up
+	merged  *des.Hist
 }
 
 type gaugeRecord struct {
@@ -89,7 +92,7 @@ type seriesLine struct {
 
 // newRecorder plans the cuts of a run.
 func newRecorder(c *Config, phases []Phase) *recorder {
-	r := &recorder{current: -1, byGauge: map[*des.Gauge]*gaugeRecord{}, byCount: map[*int64]*countRecord{}}
+	r := &recorder{current: -1, blind: c.Twin, byGauge: map[*des.Gauge]*gaugeRecord{}, byCount: map[*int64]*countRecord{}}
 	r.edges = []time.Duration{c.Warmup, c.Duration}
 	for _, p := range phases {
 		for _, t := range []time.Duration{p.From, p.To} {
@@ -118,6 +121,9 @@ func newRecorder(c *Config, phases []Phase) *recorder {
 
 // start begins watching k's clock. With no warm-up the first window opens now.
 func (r *recorder) start(k *des.Kernel) {
+	if r.blind {
+		return
+	}
 	if r.edges[0] == 0 {
 		r.cuts = slices.DeleteFunc(r.cuts, func(t time.Duration) bool { return t == 0 })
 		r.current = 0
@@ -255,6 +261,9 @@ func (r *recorder) timesOf(h *des.TimesHist) *timesRecord {
 	}
 	rec := &timesRecord{hist: h, windows: make([]des.Hist, len(r.edges)-1)}
 	r.times = append(r.times, rec)
+	if r.blind {
+		h.Ignore()
+	}
 	return rec
 }
 
@@ -290,7 +299,7 @@ func (r *recorder) binWidth(i int) time.Duration {
 
 // view finds the elementary windows of a phase.
 func (r *recorder) view(p Phase) phaseView {
-	v := phaseView{Phase: p, all: p.Name == PhaseAll}
+	v := phaseView{Phase: p, all: p.Name == PhaseAll, merged: &r.merged}
 	for i := 0; i+1 < len(r.edges); i++ {
 		if r.edges[i] >= p.From && r.edges[i+1] <= p.To && r.edges[i] < r.edges[i+1] {
 			v.windows = append(v.windows, i)
@@ -317,12 +326,13 @@ func (v phaseView) level(g *gaugeRecord) (mean float64, high int64) {
 	return area / (v.seconds * 1e9), high
 }
 
-// hist is what was recorded in the phase; it must not be changed.
+// hist is what was recorded in the phase. It is to be read before the next call.
 func (v phaseView) hist(t *timesRecord) *des.Hist {
 	if len(v.windows) == 1 {
 		return &t.windows[v.windows[0]]
 	}
-	h := &des.Hist{}
+	h := v.merged
+	h.Reset()
 	for _, w := range v.windows {
 		h.Merge(&t.windows[w])
 	}

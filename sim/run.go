@@ -81,7 +81,7 @@ func run(ctx context.Context, c *Config, t *tracer) *Result {
 	var twinCause error
 	if _, _, faulty := faultSpan(c); faulty && t == nil {
 		twin := *c
-		twin.Twin = true
+		twin.Twin, twin.Bins = true, 1
 		s := build(&twin, nil)
 		fates = make([][]fate, len(s.endpoints))
 		for i, e := range s.endpoints {
@@ -154,7 +154,9 @@ func (s *system) result(cause error, compared bool, events uint64) *Result {
 			}
 		}
 	}
-	s.series(&res.Series)
+	if !s.config.NoSeries {
+		s.series(&res.Series)
+	}
 	for _, d := range s.deps {
 		for _, b := range d.breakers {
 			res.States = append(res.States, b.changes...)

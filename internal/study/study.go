@@ -126,10 +126,8 @@ func (s *study) replicate(ctx context.Context) [][]*sim.Result {
 				c := arm.Config
 				c.Seed += uint64(k)
 				c.Events = s.options.Events
+				c.NoSeries = k > 0 // only the first seed is drawn
 				runs[i][k] = sim.Run(ctx, &c)
-				if k > 0 {
-					runs[i][k].Series = sim.Series{} // only the first seed is drawn
-				}
 			})
 		}
 	}

@@ -10,20 +10,23 @@ import (
 //
 // Its buckets are log-linear, as in HdrHistogram (Tene): microseconds, exact up
 // to 2,048 of them, then 1,024 buckets to each doubling, up to 24 hours; what
-// is longer counts as 24 hours in the quantiles. Buckets exist up to the
-// longest duration seen, so a set of short ones is small.
+// is longer counts as 24 hours in the quantiles. A doubling's buckets exist once
+// a duration has met it: a set costs 4 kB for each.
 type Hist struct {
-	buckets []uint32
-	zeros   int64 // most waits are 0
-	count   int64
-	sum     int64 // ns, modulo 2^64
-	max     time.Duration
+	doublings [histDoublings]*[histHalf]uint32
+	zeros     int64 // most waits are 0
+	count     int64
+	sum       int64 // ns, modulo 2^64
+	max       time.Duration
 }
 
 const (
 	histUnit = time.Microsecond
 	histHigh = uint64(24 * time.Hour / histUnit)
 	histHalf = 1024 // buckets to a doubling
+
+	// histDoublings holds bucketOf(histHigh), with the 2,048 exact ones as two.
+	histDoublings = 28
 )
 
 // bucketOf is the bucket of v microseconds.
@@ -57,31 +60,41 @@ func (h *Hist) Record(d time.Duration) {
 	}
 	// Rounded up, so that a quantile is never below what was seen.
 	i := bucketOf(min(uint64(d+histUnit-1)/uint64(histUnit), histHigh))
-	if i >= len(h.buckets) {
-		h.grow(i)
+	buckets := h.doublings[i/histHalf]
+	if buckets == nil {
+		buckets = new([histHalf]uint32)
+		h.doublings[i/histHalf] = buckets
 	}
-	h.buckets[i]++
-}
-
-// grow makes room for bucket i and the rest of its doubling.
-func (h *Hist) grow(i int) {
-	bigger := make([]uint32, (i/histHalf+1)*histHalf)
-	copy(bigger, h.buckets)
-	h.buckets = bigger
+	buckets[i%histHalf]++
 }
 
 // Merge adds everything in o.
 func (h *Hist) Merge(o *Hist) {
-	if n := len(o.buckets); n > len(h.buckets) {
-		h.grow(n - 1)
-	}
-	for i, n := range o.buckets {
-		h.buckets[i] += n
+	for k, theirs := range o.doublings {
+		if theirs == nil {
+			continue
+		}
+		if h.doublings[k] == nil {
+			h.doublings[k] = new([histHalf]uint32)
+		}
+		for i, n := range theirs {
+			h.doublings[k][i] += n
+		}
 	}
 	h.zeros += o.zeros
 	h.count += o.count
 	h.sum += o.sum
 	h.max = max(h.max, o.max)
+}
+
+// Reset makes h empty and keeps its memory.
+func (h *Hist) Reset() {
+	for _, buckets := range h.doublings {
+		if buckets != nil {
+			clear(buckets[:])
+		}
+	}
+	h.zeros, h.count, h.sum, h.max = 0, 0, 0, 0
 }
 
 // Count is the number of durations recorded.
@@ -108,9 +121,14 @@ func (h *Hist) Quantile(p float64) time.Duration {
 	if seen >= rank || h.count == 0 {
 		return 0
 	}
-	for i, n := range h.buckets {
-		if seen += int64(n); seen >= rank {
-			return min(time.Duration(upperEnd(i))*histUnit, h.max)
+	for k, buckets := range h.doublings {
+		if buckets == nil {
+			continue
+		}
+		for i, n := range buckets {
+			if seen += int64(n); seen >= rank {
+				return min(time.Duration(upperEnd(k*histHalf+i))*histUnit, h.max)
+			}
 		}
 	}
 	return h.max

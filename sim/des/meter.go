@@ -29,10 +29,20 @@ type Meter interface {
 }
 
 // TimesHist is a Hist that the meter empties at each window's end.
-type TimesHist struct{ cur Hist }
+type TimesHist struct {
+	cur   Hist
+	blind bool
+}
 
 // Record adds one duration to the window that is open.
-func (t *TimesHist) Record(d time.Duration) { t.cur.Record(d) }
+func (t *TimesHist) Record(d time.Duration) {
+	if !t.blind {
+		t.cur.Record(d)
+	}
+}
+
+// Ignore makes Record do nothing from now on, for runs that want no figures.
+func (t *TimesHist) Ignore() { t.blind = true }
 
 // Take hands over what was recorded since the last Take.
 func (t *TimesHist) Take() Hist {
