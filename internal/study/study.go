@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -179,9 +180,13 @@ func inParallel(n int, jobs []func(), progress func(done, total int)) {
 	}
 }
 
-// protect runs job and returns what it panicked with.
+// protect runs job and returns what it panicked with, and where.
 func protect(job func()) (panicked any) {
-	defer func() { panicked = recover() }()
+	defer func() {
+		if what := recover(); what != nil {
+			panicked = fmt.Sprintf("%v\n\nin a run of its own goroutine:\n%s", what, debug.Stack())
+		}
+	}()
 	job()
 	return nil
 }
