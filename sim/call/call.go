@@ -61,10 +61,16 @@ const (
 	PoolFull            // no connection and no place to wait
 	PoolWait            // max_wait of the pool passed
 	QueueFull           // the dependency's bounded queue refused the work
-	NumReasons   = int(QueueFull) + 1
+	RateLimited         // a rate limit was used up
+	LimitReached        // the adaptive limit on concurrency was reached
+	ShedEarly           // the client-side throttle refused it
+	NoTimeLeft          // what is left of the deadline is not enough to be useful
+	StoreFailed         // the store of a shared breaker did not answer
+	NumReasons   = int(StoreFailed) + 1
 )
 
-var reasonNames = [NumReasons]string{"", "breaker_open", "bulkhead_full", "bulkhead_wait", "pool_full", "pool_wait", "queue_full"}
+var reasonNames = [NumReasons]string{"", "breaker_open", "bulkhead_full", "bulkhead_wait", "pool_full", "pool_wait", "queue_full",
+	"rate_limited", "limit_reached", "shed_early", "no_time_left", "store_failed"}
 
 // String gives the reason's name in traces, "" for NoReason.
 func (r Reason) String() string { return reasonNames[r] }
