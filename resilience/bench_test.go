@@ -36,7 +36,7 @@ func BenchmarkLayers(b *testing.B) {
 		end    call.Outcome
 	}{
 		{"breaker/closed", newBreaker(), ok},
-		{"breaker/closed_time_window", breakerOf(func(b *Breaker) { b.Window = Window{Span: 10 * s} }), ok},
+		{"breaker/closed_time_window", breakerOf(func(b *Breaker) { b.Window = &LastSpan{Span: 10 * s} }), ok},
 		{"breaker/open", newBreaker(), failed},
 		{"bulkhead/granted", &Bulkhead{Permits: 20, Queue: -1}, ok},
 		{"bulkhead/full", &Bulkhead{Permits: 0, Queue: -1}, ok},
@@ -115,7 +115,7 @@ func TestNoAllocationsInSteadyState(t *testing.T) {
 		"breaker": {
 			newBreaker(), breakerOf(func(b *Breaker) { b.Cooldown = 50 * ms }),
 			breakerOf(func(b *Breaker) { b.Cooldown, b.Probes, b.Ramp = 5*ms, 3, &Ramp{From: 0.5, Over: 40 * ms} }),
-			breakerOf(func(b *Breaker) { b.Window, b.Cooldown, b.Record = Window{Span: 50 * ms}, 5*ms, RecordAttempt }),
+			breakerOf(func(b *Breaker) { b.Window, b.Cooldown, b.Record = &LastSpan{Span: 50 * ms}, 5*ms, RecordAttempt }),
 		},
 		"bulkhead": {&Bulkhead{Permits: 3, Queue: -1}, &Bulkhead{Permits: 3, Queue: 5, MaxWait: 4 * ms}, &Bulkhead{Permits: 3, Queue: -1, MaxWait: -1}},
 		"timeout":  {&Timeout{After: 5 * ms}},

@@ -2,31 +2,80 @@ package resilience
 
 import "time"
 
-// gate lets exactly a number of probes through in one half-open episode. It
-// closes the breaker when all of them succeeded and opens it at the first
-// failure. A probe that says nothing, or that does not report within its lease,
-// gives its slot back.
-type gate struct {
-	lease time.Duration
-	slots []probe
-	good  int
-}
-
-// probe is one slot; its generation tells a late result from that of the call
-// which has the slot now.
-type probe struct {
-	state probeState
-	gen   uint32
-	since time.Duration
-}
-
-type probeState uint8
-
+// How many probes half-open admits.
 const (
-	probeFree probeState = iota
-	probeOut
-	probeGood
+	admitTotal    = "total"
+	admitInFlight = "in_flight"
+	admitEveryone = "everyone"
+	admitInterval = "interval"
 )
+
+// What a neutral outcome means for a probe.
+const (
+	neutralSlotBack = "slot_back"
+	neutralSuccess  = "success"
+	neutralFailure  = "failure"
+	neutralLost     = "lost"
+	neutralReopen   = "reopen"
+)
+
+// gate is one half-open episode: what it admits, and what the results of the
+// probes decide.
+type gate struct {
+	permits permits
+	jury    jury
+	neutral string
+}
+
+// reset begins an episode.
+func (g *gate) reset() {
+	g.permits.reset()
+	g.jury.reset()
+}
+
+// record notes a probe's result; judged are its verdict and slowness. A
+// straggler has no slot of its own.
+func (g *gate) record(id slotID, v Verdict, r result, straggler bool) decision {
+	if !straggler && !g.permits.holds(id) {
+		return stale
+	}
+	if v == Neutral {
+		switch g.neutral {
+		case neutralSlotBack:
+			g.permits.giveBack(id)
+			return undecided
+		case neutralReopen:
+			return reopens
+		case neutralLost:
+			return undecided
+		case neutralSuccess:
+			v = Success
+		case neutralFailure:
+			v = Failure
+		}
+	}
+	switch v {
+	case Lost:
+		return undecided
+	case Suspect, Failure:
+		r.failed = true
+	default:
+		r.failed = false
+	}
+	if !straggler {
+		g.permits.end(id)
+	}
+	return g.jury.hear(r)
+}
+
+// permits bound the probes of an episode.
+type permits interface {
+	admit(now time.Duration) (slotID, bool)
+	holds(id slotID) bool // the probe still has its slot
+	end(id slotID)        // the probe gave a result
+	giveBack(id slotID)   // the probe said nothing
+	reset()
+}
 
 // slotID names one use of one slot.
 type slotID struct {
@@ -34,56 +83,115 @@ type slotID struct {
 	gen   uint32
 }
 
-func newGate(probes int, lease time.Duration) gate {
-	return gate{lease: lease, slots: make([]probe, probes)}
+// slots lets exactly a number of probes through in one episode. A probe that
+// has not reported within its lease gives its slot back.
+type slots struct {
+	lease time.Duration // -1: for ever
+	slots []slot
 }
 
-// reset begins an episode.
-func (g *gate) reset() {
-	g.good = 0
-	for i := range g.slots {
-		g.slots[i].state = probeFree
-	}
+// slot is one place; its generation tells a late result from that of the call
+// which has the slot now.
+type slot struct {
+	state slotState
+	gen   uint32
+	since time.Duration
 }
+
+type slotState uint8
+
+const (
+	slotFree slotState = iota
+	slotOut
+	slotSpent
+)
+
+var _ permits = (*slots)(nil)
 
 // admit takes a free slot. Leases are looked at here and nowhere else: a slot
 // whose lease has passed is free again when the next call asks.
-func (g *gate) admit(now time.Duration) (slotID, bool) {
+func (s *slots) admit(now time.Duration) (slotID, bool) {
 	free := -1
-	for i := range g.slots {
-		p := &g.slots[i]
-		if p.state == probeOut && now-p.since >= g.lease {
-			p.state = probeFree
+	for i := range s.slots {
+		p := &s.slots[i]
+		if p.state == slotOut && s.lease >= 0 && now-p.since >= s.lease {
+			p.state = slotFree
 		}
-		if p.state == probeFree && free < 0 {
+		if p.state == slotFree && free < 0 {
 			free = i
 		}
 	}
 	if free < 0 {
 		return slotID{}, false
 	}
-	p := &g.slots[free]
-	p.state, p.since = probeOut, now
+	p := &s.slots[free]
+	p.state, p.since = slotOut, now
 	p.gen++
 	return slotID{int32(free), p.gen}, true
 }
 
-// record notes a probe's result.
-func (g *gate) record(id slotID, v Verdict) decision {
-	p := &g.slots[id.index]
-	if p.gen != id.gen || p.state != probeOut {
-		return stale
-	}
-	switch v {
-	case Success, Alive:
-		p.state = probeGood
-		if g.good++; g.good == len(g.slots) {
-			return closes
-		}
-	case Failure:
-		return opens
-	case Neutral:
-		p.state = probeFree
-	}
-	return undecided
+func (s *slots) holds(id slotID) bool {
+	p := &s.slots[id.index]
+	return p.gen == id.gen && p.state == slotOut
 }
+
+func (s *slots) end(id slotID) { s.slots[id.index].state = slotSpent }
+
+// giveBack frees the slot; a straggler, which has none, makes one.
+func (s *slots) giveBack(id slotID) {
+	if id.gen == 0 {
+		s.extra()
+		return
+	}
+	s.slots[id.index].state = slotFree
+}
+
+// extra frees a spent slot, or adds one.
+func (s *slots) extra() {
+	for i := range s.slots {
+		if s.slots[i].state == slotSpent {
+			s.slots[i].state = slotFree
+			return
+		}
+	}
+	s.slots = append(s.slots, slot{})
+}
+
+func (s *slots) reset() {
+	for i := range s.slots {
+		s.slots[i].state = slotFree
+	}
+}
+
+// inFlight lets a number of probes through at once: a result makes room for the
+// next.
+type inFlight struct{ size, free int }
+
+var _ permits = (*inFlight)(nil)
+
+func (p *inFlight) admit(time.Duration) (slotID, bool) {
+	if p.free <= 0 {
+		return slotID{}, false
+	}
+	p.free--
+	return slotID{gen: 1}, true
+}
+
+func (p *inFlight) holds(slotID) bool { return true }
+
+func (p *inFlight) end(slotID) { p.free++ }
+
+func (p *inFlight) giveBack(slotID) { p.free++ }
+
+func (p *inFlight) reset() { p.free = p.size }
+
+// everyone lets every call through.
+type everyone struct{}
+
+var _ permits = everyone{}
+
+func (everyone) admit(time.Duration) (slotID, bool) { return slotID{gen: 1}, true }
+func (everyone) holds(slotID) bool                  { return true }
+func (everyone) end(slotID)                         {}
+func (everyone) giveBack(slotID)                    {}
+func (everyone) reset()                             {}

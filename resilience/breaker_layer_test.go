@@ -12,7 +12,7 @@ import (
 
 var down = step{class: call.ServerError}
 
-func machine(r *rig, layer int) *Machine { return r.layers[layer].(*breakerLayer).machine }
+func machine(r *rig, layer int) *Machine { return r.layers[layer].(*breakerLayer).machines[0] }
 
 func TestBreakerRefusesAndTells(t *testing.T) {
 	r := newRig(t, &work{steps: []step{down, down, down, {after: 20 * ms}}}, breakerOf(threeInARow))
@@ -111,7 +111,7 @@ func TestVerdictsCanBeChanged(t *testing.T) {
 
 // C12 of practice: callers that hang up say nothing about the dependency.
 func TestCancelledCallsDoNotOpen(t *testing.T) {
-	config := breakerOf(func(b *Breaker) { b.Window, b.MinCalls = Window{Span: 10 * s}, 5 })
+	config := breakerOf(func(b *Breaker) { b.Window, b.MinCalls = &LastSpan{Span: 10 * s}, 5 })
 	r := newRig(t, &work{steps: []step{{after: 200 * ms}}}, config)
 	for i := range 400 {
 		at := time.Duration(i) * 50 * ms
@@ -290,8 +290,8 @@ func TestSinksNest(t *testing.T) {
 	if got, want := strings.Join(r.states, ", "), "0s closed>open"; got != want {
 		t.Errorf("transitions %s, want %s of the inner one", got, want)
 	}
-	if w := machine(r, 0).window.(*consecutive); w.run != 3 {
-		t.Errorf("the outer one heard of %d failures, want 3 and nothing of the refusal", w.run)
+	if row := machine(r, 0).window.counts().row; row != 3 {
+		t.Errorf("the outer one heard of %d failures, want 3 and nothing of the refusal", row)
 	}
 	if c.call.Sink != call.AttemptSink(heard) {
 		t.Error("the caller's own sink was not put back")

@@ -1,22 +1,42 @@
 package resilience
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
-// Machine is a breaker as a pure state machine: no clock, no lock, no
-// generator. Time comes in with every call and must not go back.
+// Machine is a breaker as a pure state machine: no clock, no lock, no running
+// generator. Time comes in with every call and must not go back. What it does is
+// put together of parts, each in a file of its own: a window and a trip rule
+// say when closed opens, an open timer when open ends, a gate what half-open
+// admits and when it ends, a thinner what closed admits at first.
 type Machine struct {
-	window window    // when closed opens
-	timer  openTimer // when open becomes half-open
-	gate   gate      // what half-open admits, and when it ends
-	thin   thinner   // what closed admits at first
+	window window
+	rule   tripRule
+	timer  openTimer
+	gate   gate
+	thin   thinner
+	clock  machineClock
+
+	evaluate   string
+	slowOver   time.Duration // 0: no call is slow
+	interval   bool          // one probe a cooldown, and it stays open meanwhile
+	stragglers Stragglers
+	clears     [3]bool // states whose entry empties the window
+	mode       string
 
 	state      State
 	generation uint32 // of admissions: every transition starts a new one
 
-	// Rejected are the calls not admitted; Stale the results that decided
-	// nothing; Probes the calls admitted while half-open; Opens and Closes the
-	// transitions to open and to closed.
-	Rejected, Stale, Probes, Opens, Closes int64
+	*Tally
+}
+
+// Tally counts what a breaker does; copies of a breaker share one. Rejected are
+// the calls not admitted; Stale the results that decided nothing; Probes the
+// calls admitted while half-open; Opens and Closes the transitions to open and to
+// closed; WouldReject what observing let through.
+type Tally struct {
+	Rejected, Stale, Probes, Opens, Closes, WouldReject int64
 }
 
 // State of a breaker, numbered as in series and status lines.
@@ -34,56 +54,172 @@ var stateNames = [...]string{"closed", "half-open", "open"}
 // String gives the state in words.
 func (s State) String() string { return stateNames[s] }
 
-// Token is the admission of one call: which generation of the breaker it
-// belongs to and, while half-open, which slot.
+// Token is the admission of one call: when it was, which generation of the
+// breaker it belongs to and, while half-open, which slot.
 type Token struct {
-	generation uint32
+	at         time.Duration
+	stamp      stamp
+	number     int64 // among the calls watched for their age
 	slot       slotID
+	generation uint32
+	unwatched  bool // let through by a breaker that does not decide; its result says nothing
+}
+
+// NewMachine returns the breaker's state machine, closed. stream keys the draws
+// of its cooldowns.
+func (c *Breaker) NewMachine(stream uint64) *Machine {
+	early := c.CountAt == atAdmission
+	m := &Machine{
+		window: c.Window.make(early),
+		rule: tripRule{
+			row: c.Consecutive, failures: c.Failures, ratio: c.Ratio, min: c.MinCalls, above: c.Above, rounding: c.Rounding,
+		},
+		timer:      openTimer{OpenTime: c.Open, cooldown: c.Cooldown, stream: stream},
+		thin:       thinner{ramp: c.Ramp},
+		evaluate:   c.Evaluate,
+		slowOver:   c.Slow.Over,
+		interval:   c.HalfOpen.Admit == admitInterval,
+		stragglers: c.Stragglers,
+		mode:       c.Mode,
+		Tally:      &Tally{},
+	}
+	if size, counted := c.windowCalls(); counted && c.Clamp {
+		m.rule.min = min(m.rule.min, size)
+	}
+	if c.Consecutive > 0 {
+		m.rule.failures, m.rule.ratio = 0, 0
+		if _, counted := c.windowCalls(); counted {
+			m.window = (&SinceClear{}).make(early) // a row needs no window
+		}
+	}
+	if c.Slow.Over > 0 {
+		m.rule.slow = c.Slow.Ratio
+	}
+	for state, name := range [...]string{Closed: "closed", HalfOpen: "half_open", Open: "open"} {
+		m.clears[state] = slices.Contains(c.ClearOn, name)
+	}
+	m.gate = c.gate(&m.rule)
+	m.clock = c.clock()
+	if m.mode == modeForcedOpen {
+		m.state = Open
+	}
+	return m
+}
+
+// gate builds what half-open admits and decides.
+func (c *Breaker) gate(rule *tripRule) gate {
+	g := gate{neutral: c.NeutralProbe}
+	switch c.HalfOpen.Admit {
+	case admitInFlight:
+		g.permits = &inFlight{size: c.Probes}
+	case admitTotal:
+		g.permits = &slots{lease: c.lease(), slots: make([]slot, c.Probes)}
+	default:
+		g.permits = everyone{}
+	}
+	switch c.HalfOpen.Decide {
+	case decideResults:
+		g.jury = newByRule(*rule, c.need())
+	case decideClean:
+		g.jury = newClean(*rule, c.need())
+	case decideMajority:
+		g.jury = &majority{rule: rule, need: c.need(), window: lastCalls{ring: make([]result, max(c.HalfOpen.Of, c.need()))}}
+	default:
+		g.jury = &unanimous{rule: rule, need: c.need()}
+	}
+	return g
 }
 
 // Admit decides whether a call at now may pass; its token goes to Record.
 func (m *Machine) Admit(now time.Duration) (Token, bool) {
-	if m.state == Closed {
-		if m.thin.admit(now) {
-			return Token{generation: m.generation}, true
-		}
-		m.Rejected++
-		return Token{}, false
+	if m.mode == modeDisabled {
+		return Token{unwatched: true}, true
 	}
-	if m.state == Open && m.timer.over(now) {
-		m.enter(HalfOpen)
-		m.gate.reset()
+	if m.clock.used {
+		m.clock.advance(m, now, false)
 	}
-	if m.state == HalfOpen {
-		if slot, ok := m.gate.admit(now); ok {
-			m.Probes++
-			return Token{m.generation, slot}, true
+	t, ok := m.admit(now)
+	switch {
+	case ok:
+		if m.clock.ages != nil {
+			t.number = m.clock.ages.begin(t)
 		}
+		return t, true
+	case m.mode == modeObserve:
+		m.WouldReject++
+		return Token{unwatched: true}, true
 	}
 	m.Rejected++
-	return Token{}, false
+	return t, false
 }
 
-// Record notes how an admitted call ended. A result from an earlier generation,
-// or of a probe whose lease has passed, decides nothing and counts as stale,
-// unless it says nothing anyway.
-func (m *Machine) Record(now time.Duration, t Token, v Verdict) {
-	decided := stale
-	if t.generation == m.generation {
-		decided = m.judge(now, t, v)
+func (m *Machine) admit(now time.Duration) (Token, bool) {
+	t := Token{at: now}
+	if m.state == Closed {
+		m.window.touch(now)
+		if m.evaluate != atAdmission || !m.rule.trips(m.window.counts()) {
+			if !m.thin.admit(now) {
+				return t, false
+			}
+			t.stamp, t.generation = m.window.admit(now), m.generation
+			return t, true
+		}
+		m.enter(now, Open)
 	}
-	switch decided {
+	if m.state == Open {
+		if m.mode == modeForcedOpen || !m.timer.over(now) {
+			return t, false
+		}
+		if m.interval {
+			m.timer.restart(now)
+			m.Probes++
+			t.generation = m.generation
+			return t, true
+		}
+		m.enter(now, HalfOpen)
+	}
+	slot, ok := m.gate.permits.admit(now)
+	if !ok {
+		return t, false
+	}
+	m.Probes++
+	t.slot, t.generation = slot, m.generation
+	return t, true
+}
+
+// Record notes how an admitted call ended. What the result of an earlier state,
+// or of a probe whose lease has passed, does is the dialect's; one that decides
+// nothing counts as stale, unless it says nothing anyway.
+func (m *Machine) Record(now time.Duration, t Token, v Verdict) {
+	if t.unwatched {
+		return
+	}
+	if m.clock.used {
+		m.clock.advance(m, now, false)
+		if m.clock.ages != nil && !m.clock.ages.end(t.number) {
+			return // counted when it became slow
+		}
+	}
+	if m.state == Open && m.timer.Wake == wakeTouch && m.timer.over(now) {
+		m.enter(now, HalfOpen)
+	}
+	r := result{failed: v == Failure, slow: m.slowOver > 0 && now-t.at > m.slowOver, void: v != Success && v != Failure}
+	m.settle(now, t, v, r)
+}
+
+// settle lets a result act.
+func (m *Machine) settle(now time.Duration, t Token, v Verdict, r result) {
+	switch d := m.judge(now, t, v, r); d {
 	case opens:
-		m.enter(Open)
-		m.timer.begin(now)
+		m.enter(now, Open)
+	case reopens:
+		m.state = Open
+		m.generation++
 		m.Opens++
 	case closes:
-		m.enter(Closed)
-		m.window.reset()
-		m.thin.begin(now)
-		m.Closes++
+		m.enter(now, Closed)
 	case stale:
-		if v != Neutral {
+		if v != Neutral && v != Lost {
 			m.Stale++
 		}
 	case undecided:
@@ -96,25 +232,120 @@ type decision uint8
 const (
 	undecided decision = iota
 	opens
+	reopens // opens, and the cooldown that has passed counts
 	closes
 	stale
 )
 
-func (m *Machine) judge(now time.Duration, t Token, v Verdict) decision {
-	if m.state == HalfOpen {
-		return m.gate.record(t.slot, v)
-	}
-	if (v == Success || v == Failure) && m.window.add(now, v == Failure) {
-		return opens
+func (m *Machine) judge(now time.Duration, t Token, v Verdict, r result) decision {
+	straggler := t.generation != m.generation
+	switch m.state {
+	case Closed:
+		if straggler && m.stragglers.Closed == stragglerDrop {
+			m.window.touch(now)
+			return stale
+		}
+		return m.closedResult(now, t, r)
+	case Open:
+		if m.interval && !straggler {
+			return m.openResult(now, v, r, stragglerClose)
+		}
+		return m.openResult(now, v, r, m.stragglers.Open)
+	case HalfOpen:
+		if !straggler {
+			return m.gate.record(t.slot, v, r, false)
+		}
+		switch m.stragglers.HalfOpen {
+		case stragglerCount:
+			return m.gate.record(slotID{}, v, r, true)
+		case stragglerPermit:
+			m.gate.permits.giveBack(slotID{})
+			return m.gate.record(slotID{}, v, r, true)
+		}
+		return stale
 	}
 	return undecided
 }
 
-// State is the state at now. An open breaker becomes half-open with the first
-// call after the cooldown, not by itself.
-func (m *Machine) State(time.Duration) State { return m.state }
+func (m *Machine) closedResult(now time.Duration, t Token, r result) decision {
+	if !m.window.add(now, t.stamp, r) {
+		return stale
+	}
+	if r.void || m.mode == modeForcedOpen {
+		return undecided
+	}
+	if m.evaluate == atCompletion || m.evaluate == atFailure && r.failed {
+		if m.rule.trips(m.window.counts()) {
+			return opens
+		}
+	}
+	return undecided
+}
 
-func (m *Machine) enter(s State) {
+// openResult is a result that comes while open.
+func (m *Machine) openResult(now time.Duration, v Verdict, r result, does string) decision {
+	if m.mode == modeForcedOpen {
+		return undecided
+	}
+	if m.timer.From == fromLastError && r.failed && does != stragglerDrop {
+		m.timer.restart(now)
+	}
+	switch does {
+	case stragglerRecord:
+		m.window.add(now, 0, r)
+		return undecided
+	case stragglerExtend:
+		if r.failed {
+			m.timer.restart(now)
+		}
+		return undecided
+	case stragglerClose:
+		if v == Success {
+			m.enter(now, Closed)
+			m.window.add(now, 0, r) // the first of the new window
+		}
+		return undecided
+	case stragglerReopen:
+		m.window.add(now, 0, r)
+		if !r.void && m.rule.trips(m.window.counts()) {
+			return opens
+		}
+		return undecided
+	}
+	return stale
+}
+
+// State is the state at now. An open breaker becomes half-open with the first
+// call after the cooldown, not by itself, unless its dialect reads the clock.
+func (m *Machine) State(now time.Duration) State {
+	if m.clock.used {
+		m.clock.advance(m, now, false)
+	}
+	switch {
+	case m.state == Closed:
+		m.window.touch(now)
+	case m.state == Open && m.timer.Wake == wakeTouch && m.mode != modeForcedOpen && m.timer.over(now):
+		m.enter(now, HalfOpen)
+	}
+	return m.state
+}
+
+func (m *Machine) enter(now time.Duration, s State) {
 	m.state = s
 	m.generation++
+	if m.clears[s] {
+		m.window.reset(now)
+	}
+	switch s {
+	case Open:
+		m.timer.begin(now)
+		m.Opens++
+	case HalfOpen:
+		m.gate.reset()
+	case Closed:
+		m.timer.closed()
+		m.thin.begin(now)
+		m.Closes++
+	}
+	m.clock.entry = now
 }

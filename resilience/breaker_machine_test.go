@@ -180,12 +180,12 @@ func TestBreakerTransitions(t *testing.T) {
 		}},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { runTable(t, breakerOf(tt.config).NewMachine(), tt.table) })
+		t.Run(tt.name, func(t *testing.T) { runTable(t, breakerOf(tt.config).NewMachine(0), tt.table) })
 	}
 }
 
 func TestBreakerCounts(t *testing.T) {
-	m := breakerOf(func(b *Breaker) { b.Consecutive = 2 }).NewMachine()
+	m := breakerOf(func(b *Breaker) { b.Consecutive = 2 }).NewMachine(0)
 	runTable(t, m, []action{
 		{0, "admit late", Closed}, {0, "admit gone", Closed},
 		{0, "fail", Closed}, {0, "fail", Open},
@@ -206,7 +206,7 @@ func TestBreakerCounts(t *testing.T) {
 
 func TestHalfOpenAdmitsOneProbeOfAThousand(t *testing.T) {
 	for _, probes := range []int{1, 7} {
-		m := breakerOf(func(b *Breaker) { b.Consecutive, b.Probes = 1, probes }).NewMachine()
+		m := breakerOf(func(b *Breaker) { b.Consecutive, b.Probes = 1, probes }).NewMachine(0)
 		runTable(t, m, []action{{0, "fail", Open}})
 		admitted := 0
 		for range 1000 {
@@ -364,7 +364,7 @@ func (b *plainBreaker) record(now time.Duration, t plainToken, v Verdict) {
 		if good == b.config.Probes {
 			b.state = Closed
 			b.era++
-			b.window.reset()
+			b.window.clear()
 			b.ramping, b.closed, b.owed = b.config.Ramp != nil, now, 0
 		}
 	}
@@ -380,8 +380,8 @@ func TestBreakerAgreesWithItsPlainTwin(t *testing.T) {
 		if rapid.Bool().Draw(t, "ramp") {
 			c.Ramp = &Ramp{From: float64(rapid.IntRange(0, 4).Draw(t, "from")) / 4, Over: time.Duration(rapid.IntRange(1, 20).Draw(t, "over"))}
 		}
-		m := c.NewMachine()
-		m.window = w
+		m := c.NewMachine(0)
+		m.window, m.rule = w.window, w.rule
 		plain := &plainBreaker{config: c, window: twin}
 		type out struct {
 			fast Token

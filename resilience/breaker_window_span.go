@@ -1,57 +1,144 @@
 package resilience
 
-import "time"
+import (
+	"time"
 
-// lastSpan trips when at least a share of the results of the last span failed,
-// once there are min of them. The window slides exactly, without buckets: a
-// result counts until it is span old, and not when it is. It remembers each
-// result of the span, 16 bytes.
-type lastSpan struct {
-	span     time.Duration
-	min      int
-	ratio    float64
-	results  []result // ring of a power of two
-	head, n  int
-	failures int
+	"blastradius/sim/spec"
+)
+
+// LastSpan holds the results of the last while exactly: a result counts until it
+// is so old, and not when it is.
+type LastSpan struct {
+	Span time.Duration `yaml:"span" unit:"duration" min:"0s" open:"min" short:"true" required:"true" help:"age at which a result is forgotten"`
 }
 
-type result struct {
-	at     time.Duration
-	failed bool
+// Validate has nothing to add to the range of the field.
+func (*LastSpan) Validate() []spec.Problem { return nil }
+
+// Help says what the kind is.
+func (*LastSpan) Help() string { return "the results of the last while, without buckets" }
+
+// Example is a line of YAML.
+func (*LastSpan) Example() string { return "10s" }
+
+// Text is e.g. "10s".
+func (w *LastSpan) Text() string { return brief(w.Span) }
+
+func (w *LastSpan) make(countAtAdmission bool) window {
+	return &lastSpan{span: w.Span, early: countAtAdmission}
+}
+
+// lastSpan remembers each result of the span, 16 bytes. With early a call is in
+// the total from its admission to its result, and then its result is.
+type lastSpan struct {
+	span    time.Duration
+	times   []timed // ring of a power of two
+	head, n int
+	counts_ counts
+	early   bool
+	out     int
+}
+
+type timed struct {
+	at time.Duration
+	result
 }
 
 var _ window = (*lastSpan)(nil)
 
-func (w *lastSpan) add(now time.Duration, failed bool) bool {
-	w.forget(now)
-	if w.n == len(w.results) {
-		w.grow()
+func (w *lastSpan) admit(time.Duration) stamp {
+	if w.early {
+		w.out++
+		w.counts_.total++
 	}
-	w.results[(w.head+w.n)&(len(w.results)-1)] = result{now, failed}
-	w.n++
-	if failed {
-		w.failures++
-	}
-	return w.n >= w.min && w.failures >= failuresNeeded(w.ratio, w.n)
+	return 0
 }
 
-// forget drops the results that are too old at now.
-func (w *lastSpan) forget(now time.Duration) {
-	for w.n > 0 && now-w.results[w.head].at >= w.span {
-		if w.results[w.head].failed {
-			w.failures--
-		}
-		w.head = (w.head + 1) & (len(w.results) - 1)
+func (w *lastSpan) add(now time.Duration, _ stamp, r result) bool {
+	w.touch(now)
+	if w.early && w.out > 0 {
+		w.out--
+		w.counts_.total--
+	}
+	if r.void {
+		return true
+	}
+	if w.n == len(w.times) {
+		w.grow()
+	}
+	w.times[(w.head+w.n)&(len(w.times)-1)] = timed{now, r}
+	w.n++
+	w.counts_.add(r)
+	return true
+}
+
+func (w *lastSpan) touch(now time.Duration) {
+	for w.n > 0 && now-w.times[w.head].at >= w.span {
+		w.counts_.take(w.times[w.head].result)
+		w.head = (w.head + 1) & (len(w.times) - 1)
 		w.n--
 	}
+	w.counts_.row = min(w.counts_.row, w.counts_.failures)
 }
 
 func (w *lastSpan) grow() {
-	bigger := make([]result, max(64, 2*len(w.results)))
+	bigger := make([]timed, max(64, 2*len(w.times)))
 	for i := range w.n {
-		bigger[i] = w.results[(w.head+i)&(len(w.results)-1)]
+		bigger[i] = w.times[(w.head+i)&(len(w.times)-1)]
 	}
-	w.results, w.head = bigger, 0
+	w.times, w.head = bigger, 0
 }
 
-func (w *lastSpan) reset() { w.head, w.n, w.failures = 0, 0, 0 }
+func (w *lastSpan) counts() *counts { return &w.counts_ }
+
+func (w *lastSpan) reset(time.Duration) { w.head, w.n, w.out, w.counts_ = 0, 0, 0, counts{} }
+
+// ErrorTimes holds the instants of the last errors, as semian does: successes
+// leave no trace, and an error is forgotten once it is older than the span.
+type ErrorTimes struct {
+	Span time.Duration `yaml:"span" unit:"duration" min:"0s" open:"min" short:"true" required:"true" help:"age above which an error is forgotten"`
+}
+
+// Validate has nothing to add to the range of the field.
+func (*ErrorTimes) Validate() []spec.Problem { return nil }
+
+// Help says what the kind is.
+func (*ErrorTimes) Help() string { return "the errors of the last while; successes leave no trace" }
+
+// Example is a line of YAML.
+func (*ErrorTimes) Example() string { return "{errors: 10s}" }
+
+// Text is e.g. "errors of 10s".
+func (w *ErrorTimes) Text() string { return "errors of " + brief(w.Span) }
+
+func (w *ErrorTimes) make(bool) window { return &errorTimes{span: w.Span} }
+
+type errorTimes struct {
+	span    time.Duration
+	times   []time.Duration
+	counts_ counts
+}
+
+var _ window = (*errorTimes)(nil)
+
+func (w *errorTimes) touch(time.Duration) {}
+
+func (w *errorTimes) admit(time.Duration) stamp { return 0 }
+
+func (w *errorTimes) add(now time.Duration, _ stamp, r result) bool {
+	if r.void || !r.failed {
+		return true
+	}
+	old := 0
+	for old < len(w.times) && now-w.times[old] > w.span {
+		old++
+	}
+	w.times = append(w.times[:copy(w.times, w.times[old:])], now)
+	n := len(w.times)
+	w.counts_ = counts{total: n, failures: n, row: n}
+	return true
+}
+
+func (w *errorTimes) counts() *counts { return &w.counts_ }
+
+func (w *errorTimes) reset(time.Duration) { w.times, w.counts_ = w.times[:0], counts{} }

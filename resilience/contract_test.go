@@ -24,9 +24,9 @@ var randomConfigs = map[string]func(r *rand.Rand) Config{
 		case 0:
 			c.Consecutive = 1 + r.IntN(4)
 		case 1:
-			c.Window, c.MinCalls = Window{Calls: 1 + r.IntN(8)}, 1
+			c.Window, c.MinCalls = &LastCalls{N: 1 + r.IntN(8)}, 1
 		default:
-			c.Window, c.MinCalls = Window{Span: time.Duration(1 + r.IntN(30))}, 2
+			c.Window, c.MinCalls = &LastSpan{Span: time.Duration(1 + r.IntN(30))}, 2
 		}
 		c.Cooldown, c.Probes, c.Lease = time.Duration(1+r.IntN(20)), 1+r.IntN(3), time.Duration(r.IntN(15))
 		if r.IntN(3) == 0 {

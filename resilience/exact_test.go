@@ -59,9 +59,9 @@ func machineOf(r reference) *Machine {
 	if r.Params.Kind == "consecutive" {
 		c.Consecutive = r.Params.N
 	} else {
-		c.Ratio, c.Window, c.MinCalls = r.Params.Ratio, Window{Calls: r.Params.Window}, r.Params.Minimum
+		c.Ratio, c.Window, c.MinCalls = r.Params.Ratio, &LastCalls{N: r.Params.Window}, r.Params.Minimum
 	}
-	return c.NewMachine()
+	return c.NewMachine(0)
 }
 
 // callsToOpen runs a new machine on independent failures of probability p until
@@ -160,10 +160,10 @@ func TestBreakerMeetsItsExactChain(t *testing.T) {
 // openWithin20 is exact: it puts each of the 2^20 histories through a window and
 // adds up the probabilities of those that trip it.
 func openWithin20(r reference) (p float64) {
-	w := newLastCalls(r.Params.Window, r.Params.Minimum, r.Params.Ratio)
+	w := lastCallsOf(r.Params.Window, r.Params.Minimum, r.Params.Ratio)
 	var trips [21]int // by number of failures in the history
 	for history := range uint32(1 << 20) {
-		w.reset()
+		w.clear()
 		for i := range 20 {
 			if w.add(0, history>>i&1 == 1) {
 				trips[bits.OnesCount32(history)]++

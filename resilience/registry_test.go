@@ -93,12 +93,15 @@ func described(t *testing.T, kind string, config any, text, help, example string
 func fields(t *testing.T, kind string, typ reflect.Type) {
 	t.Helper()
 	units := map[reflect.Type]string{
-		reflect.TypeFor[time.Duration](): "duration", reflect.TypeFor[int](): "count", reflect.TypeFor[Window](): "window",
+		reflect.TypeFor[time.Duration](): "duration", reflect.TypeFor[int](): "count",
 	}
 	keys := map[string]bool{}
 	for i := range typ.NumField() {
 		f := typ.Field(i)
 		key := f.Tag.Get("yaml")
+		if !f.IsExported() {
+			continue
+		}
 		if key == "" || keys[key] || f.Tag.Get("help") == "" || strings.HasSuffix(f.Tag.Get("help"), ".") {
 			t.Errorf("%s.%s: key %q, help %q", kind, f.Name, key, f.Tag.Get("help"))
 		}
@@ -106,6 +109,8 @@ func fields(t *testing.T, kind string, typ reflect.Type) {
 		switch {
 		case f.Type.Kind() == reflect.Pointer:
 			fields(t, kind+"."+key, f.Type.Elem())
+		case f.Type.Kind() == reflect.Struct:
+			fields(t, kind+"."+key, f.Type)
 		case units[f.Type] != "" && f.Tag.Get("unit") != units[f.Type]:
 			t.Errorf("%s.%s: unit %q, want %q", kind, key, f.Tag.Get("unit"), units[f.Type])
 		case f.Type.Kind() == reflect.Float64 && !slices.Contains([]string{"share", "rate", "factor"}, f.Tag.Get("unit")):
@@ -122,10 +127,10 @@ func TestValidate(t *testing.T) {
 		want   string
 	}{
 		{breakerOf(func(b *Breaker) { b.MinCalls = 30 }), "min_calls: min_calls 30 is above window 20: it could never open (min_calls: 20, or window: 30)"},
-		{breakerOf(func(b *Breaker) { b.Window.Calls, b.MinCalls = 5, 5 }), ""},
-		{breakerOf(func(b *Breaker) { b.Window, b.MinCalls = Window{Span: s}, 100 }), ""},
+		{breakerOf(func(b *Breaker) { b.Window, b.MinCalls = &LastCalls{N: 5}, 5 }), ""},
+		{breakerOf(func(b *Breaker) { b.Window, b.MinCalls = &LastSpan{Span: s}, 100 }), ""},
 		{breakerOf(func(b *Breaker) { b.Consecutive = 5 }), ""},
-		{breakerOf(func(b *Breaker) { b.Consecutive, b.Ratio = 5, 0.4 }), "consecutive: consecutive and ratio, window or min_calls are two rules (keep consecutive, or drop it for ratio)"},
+		{chosen(breakerOf(func(b *Breaker) { b.Consecutive, b.Ratio = 5, 0.4 }), "consecutive", "ratio"), "consecutive: consecutive and ratio, window or min_calls are two rules (keep consecutive, or drop it for ratio)"},
 		{breakerOf(func(b *Breaker) { b.Ramp = &Ramp{From: 0.1} }), "ramp.over: a ramp needs a length (over: 30s)"},
 		{breakerOf(func(b *Breaker) {
 			b.Verdicts = map[string]string{"server_error": "alive", "connect_error": "neutral", "timeout": "success"}
@@ -143,6 +148,16 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", tt.config.Text(), got, tt.want)
 		}
 	}
+}
+
+// chosen says that a file gave these keys.
+func chosen(b *Breaker, keys ...string) *Breaker {
+	given := map[string]bool{}
+	for _, k := range keys {
+		given[k] = true
+	}
+	b.Chose(given)
+	return b
 }
 
 func problems(list []spec.Problem) string {
@@ -165,7 +180,7 @@ func TestTextIsTheSettingsOnOneLine(t *testing.T) {
 		{newBreaker(), "50% of 20, min_calls 5, cooldown 30s"},
 		{breakerOf(threeInARow), "3 in a row, cooldown 30s"},
 		{breakerOf(func(b *Breaker) {
-			b.Window, b.Cooldown, b.Probes, b.Lease = Window{Span: time.Minute}, 90*s, 3, 10*s
+			b.Window, b.Cooldown, b.Probes, b.Lease = &LastSpan{Span: time.Minute}, 90*s, 3, 10*s
 			b.Ramp, b.Record = &Ramp{From: 0.1, Over: 30 * s}, RecordAttempt
 			b.Verdicts = map[string]string{"timeout": "neutral", "client_error": "failure"}
 		}), "50% of 1m, min_calls 5, cooldown 1m30s, 3 probes, lease 10s, ramp from 10% over 30s, counts attempts, client_error is failure, timeout is neutral"},
@@ -197,7 +212,7 @@ func TestBreakerAnswersForItsFigures(t *testing.T) {
 		{newBreaker().(*Breaker), "0.5 of 20, dwell 30s, by operation"},
 		{breakerOf(threeInARow), "1 of 3, dwell 30s, by operation"},
 		{breakerOf(func(b *Breaker) {
-			b.Window, b.MinCalls, b.FlapDwell, b.Record = Window{Span: s}, 7, 5*s, RecordAttempt
+			b.Window, b.MinCalls, b.FlapDwell, b.Record = &LastSpan{Span: s}, 7, 5*s, RecordAttempt
 		}), "0.5 of 7, dwell 5s, by attempt"},
 	}
 	for _, tt := range tests {

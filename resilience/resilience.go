@@ -18,6 +18,9 @@ type Env struct {
 	// CountsAttempts says that a breaker outside of this layer records attempts
 	// and that this retry is the innermost one inside it.
 	CountsAttempts bool
+	// Recheck is where a breaker that is asked again further in says who it is;
+	// nil when it is not.
+	Recheck *Recheck
 }
 
 // Config is the configuration of a layer as a scenario file gives it: a

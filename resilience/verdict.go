@@ -11,9 +11,11 @@ const (
 	Failure                // it is not
 	Alive                  // it answered: neutral while closed, a success for a half-open probe
 	Neutral                // says nothing about it: a half-open slot goes back
+	Suspect                // neutral while closed, a failure for a half-open probe
+	Lost                   // neutral while closed; a half-open probe's slot is gone
 )
 
-var verdictNames = [...]string{"success", "failure", "alive", "neutral"}
+var verdictNames = [...]string{"success", "failure", "alive", "neutral", "suspect", "lost"}
 
 // String gives the verdict's name in files.
 func (v Verdict) String() string { return verdictNames[v] }
@@ -31,10 +33,13 @@ var defaultVerdicts = [call.NumClasses]Verdict{
 	call.Degraded:     Neutral,
 }
 
-// verdictsOf applies a file's map of class to verdict to the defaults. Names
+// verdictsOf applies a file's map of class to verdict to the dialect's. Names
 // are valid.
-func verdictsOf(changes map[string]string) [call.NumClasses]Verdict {
+func verdictsOf(dialect string, changes map[string]string) [call.NumClasses]Verdict {
 	out := defaultVerdicts
+	if d, ok := Dialects[dialect]; ok && d.Verdicts != nil {
+		out = *d.Verdicts
+	}
 	for class, name := range changes {
 		c, _ := call.ParseClass(class)
 		for v, n := range verdictNames {

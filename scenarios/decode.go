@@ -29,6 +29,13 @@ type custom interface {
 // defaulter fills in defaults before decoding.
 type defaulter interface{ SetDefaults() }
 
+// presetter is implemented by structs with a key tagged preset, which names a
+// set of values for all the others.
+type presetter interface{ UsePreset(name string) }
+
+// chooser is implemented by structs that want to know which keys were given.
+type chooser interface{ Chose(keys map[string]bool) }
+
 const maxNodes = 200_000
 
 func (d *decoder) report(n *yaml.Node, text, hint string) *Problem {
@@ -84,6 +91,7 @@ func (d *decoder) structure(path string, n *yaml.Node, v reflect.Value) {
 func (d *decoder) fields(path string, n *yaml.Node, pairs []pair, v reflect.Value, besides []string) {
 	fields := fieldsOf(v.Type())
 	given := map[string]bool{}
+	d.preset(path, pairs, v, fields)
 	for _, p := range pairs {
 		if slices.Contains(besides, p.key.Value) {
 			continue
@@ -100,6 +108,27 @@ func (d *decoder) fields(path string, n *yaml.Node, pairs []pair, v reflect.Valu
 		d.value(sub, p.value, v.FieldByIndex(f.index), f)
 	}
 	d.required(path, n, v, given)
+	if c, ok := v.Addr().Interface().(chooser); ok {
+		c.Chose(given)
+	}
+}
+
+// preset applies the key that sets all others to values of its own, before the
+// others are read.
+func (d *decoder) preset(path string, pairs []pair, v reflect.Value, fields []field) {
+	p, ok := v.Addr().Interface().(presetter)
+	if !ok {
+		return
+	}
+	for _, pair := range pairs {
+		i := slices.IndexFunc(fields, func(f field) bool { return f.preset && f.key == pair.key.Value })
+		if i < 0 {
+			continue
+		}
+		if value := d.resolve(pair.value); value.Kind == yaml.ScalarNode && slices.Contains(fields[i].enum, value.Value) {
+			p.UsePreset(value.Value)
+		}
+	}
 }
 
 func (d *decoder) required(path string, n *yaml.Node, v reflect.Value, given map[string]bool) {

@@ -18,15 +18,28 @@ import (
 type family struct {
 	what   string // "latency"
 	scalar string // the kind that a bare value stands for
-	names  []string
-	make   func(name string) any
+	// scalars are all such kinds where there are several; scalarOf tells which.
+	scalars  []string
+	scalarOf func(value string) string
+	names    []string
+	make     func(name string) any
 }
 
 // families are the interfaces whose values are registered kinds.
 var families = map[reflect.Type]*family{
-	reflect.TypeFor[dist.Kind]():          newFamily("latency", dist.Scalar, dist.Kinds),
-	reflect.TypeFor[load.Config]():        newFamily("arrivals", "", load.Kinds),
-	reflect.TypeFor[resilience.Backoff](): newFamily("backoff", "", resilience.Backoffs),
+	reflect.TypeFor[dist.Kind]():             newFamily("latency", dist.Scalar, dist.Kinds),
+	reflect.TypeFor[load.Config]():           newFamily("arrivals", "", load.Kinds),
+	reflect.TypeFor[resilience.Backoff]():    newFamily("backoff", "", resilience.Backoffs),
+	reflect.TypeFor[resilience.WindowKind](): windows(),
+}
+
+// windows are the kinds of window, where a bare value is a number of calls or a
+// duration.
+func windows() *family {
+	f := newFamily("window", "calls", resilience.Windows)
+	f.scalars = []string{"calls", "sliding"}
+	f.scalarOf = resilience.WindowScalar
+	return f
 }
 
 func newFamily[T any](what, scalar string, kinds map[string]func() T) *family {
@@ -44,8 +57,12 @@ func (d *decoder) kind(path string, n *yaml.Node, fam *family) any {
 			return k
 		}
 		if fam.scalar != "" && !isNull(n) {
-			k := fam.make(fam.scalar)
-			d.body(join(path, fam.scalar), fam.scalar, n, k)
+			name := fam.scalar
+			if fam.scalarOf != nil {
+				name = fam.scalarOf(n.Value)
+			}
+			k := fam.make(name)
+			d.body(join(path, name), name, n, k)
 			return k
 		}
 	case yaml.MappingNode:

@@ -9,14 +9,9 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v4"
-
-	"blastradius/resilience"
 )
 
-var (
-	typeDuration = reflect.TypeFor[time.Duration]()
-	typeWindow   = reflect.TypeFor[resilience.Window]()
-)
+var typeDuration = reflect.TypeFor[time.Duration]()
 
 // value decodes one field.
 func (d *decoder) value(path string, n *yaml.Node, v reflect.Value, f field) {
@@ -28,8 +23,6 @@ func (d *decoder) value(path string, n *yaml.Node, v reflect.Value, f field) {
 		}
 	}
 	switch {
-	case v.Type() == typeWindow:
-		d.window(n, v, f)
 	case v.Type() == typeDuration:
 		if x, ok := d.duration(n, f); ok {
 			v.SetInt(int64(x))
@@ -138,6 +131,9 @@ func (d *decoder) float(n *yaml.Node, f field) (x float64, ok bool) {
 	if !ok {
 		return 0, false
 	}
+	if f.none && s == "none" {
+		return 0, true
+	}
 	var err error
 	switch f.unit {
 	case "rate":
@@ -203,30 +199,5 @@ func (d *decoder) flag(n *yaml.Node, v reflect.Value) {
 		v.SetBool(false)
 	default:
 		d.report(n, fmt.Sprintf("%s is neither true nor false", quoteForm(n)), "true or false")
-	}
-}
-
-// window is a number of calls, or a time.
-func (d *decoder) window(n *yaml.Node, v reflect.Value, f field) {
-	s, ok := d.scalar(n, "a number of calls or a duration")
-	if !ok {
-		return
-	}
-	if x, err := ParseCount(s); err == nil {
-		if x < 1 || x > 1_000_000 {
-			d.report(n, fmt.Sprintf("%s must be from 1 to 1000000 calls, not %d", f.key, x), "")
-			return
-		}
-		v.Set(reflect.ValueOf(resilience.Window{Calls: x}))
-		return
-	}
-	x, err := ParseDuration(s)
-	switch {
-	case err != nil:
-		d.report(n, fmt.Sprintf("%q is neither a number of calls nor a duration", s), "e.g. 20 or 10s")
-	case x <= 0:
-		d.report(n, fmt.Sprintf("%s must be above 0s", f.key), "")
-	default:
-		v.Set(reflect.ValueOf(resilience.Window{Span: x}))
 	}
 }

@@ -20,9 +20,13 @@ const defaultMark = "default"
 // structure writes the keys of a tagged struct.
 func (e *encoder) structure(path string, v reflect.Value) *yaml.Node {
 	m := mapping(false)
+	usual := usualValues(v)
 	for _, f := range fieldsOf(v.Type()) {
 		fv := v.FieldByIndex(f.index)
 		sub := join(path, f.key)
+		if f.quiet && usual.IsValid() && reflect.DeepEqual(fv.Interface(), usual.FieldByIndex(f.index).Interface()) {
+			continue
+		}
 		n := e.value(sub, fv, f)
 		if n == nil {
 			continue
@@ -35,6 +39,24 @@ func (e *encoder) structure(path string, v reflect.Value) *yaml.Node {
 	return m
 }
 
+// usualValues is what v's quiet keys are compared with: a struct of its kind with
+// the values that a file without those keys gets. None where v has a preset of
+// its own: then all of its keys are worth showing.
+func usualValues(v reflect.Value) reflect.Value {
+	fresh := reflect.New(v.Type())
+	p, ok := fresh.Interface().(presetter)
+	if !ok {
+		return reflect.Value{}
+	}
+	for _, f := range fieldsOf(v.Type()) {
+		if f.preset && v.FieldByIndex(f.index).String() != resilience.OwnDialect {
+			return reflect.Value{}
+		}
+	}
+	p.UsePreset(resilience.OwnDialect)
+	return fresh.Elem()
+}
+
 // value writes one field, nil when there is nothing to write.
 func (e *encoder) value(path string, v reflect.Value, f field) *yaml.Node {
 	if v.CanAddr() {
@@ -43,8 +65,6 @@ func (e *encoder) value(path string, v reflect.Value, f field) *yaml.Node {
 		}
 	}
 	switch {
-	case v.Type() == typeWindow:
-		return plain(windowText(v.Interface().(resilience.Window)))
 	case v.Type() == typeDuration:
 		return e.duration(path, time.Duration(v.Int()), f)
 	case v.Kind() == reflect.Interface:
@@ -90,13 +110,6 @@ func (e *encoder) value(path string, v reflect.Value, f field) *yaml.Node {
 	}
 }
 
-func windowText(w resilience.Window) string {
-	if w.Span > 0 {
-		return formatDuration(w.Span)
-	}
-	return strconv.Itoa(w.Calls)
-}
-
 func (e *encoder) duration(path string, d time.Duration, f field) *yaml.Node {
 	switch {
 	case f.forever && d < 0:
@@ -115,6 +128,9 @@ func (e *encoder) duration(path string, d time.Duration, f field) *yaml.Node {
 }
 
 func (e *encoder) float(x float64, f field) *yaml.Node {
+	if f.none && x == 0 {
+		return plain("none")
+	}
 	switch f.unit {
 	case "rate":
 		return plain(formatRate(x))

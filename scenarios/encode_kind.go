@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"go.yaml.in/yaml/v4"
 
@@ -22,7 +23,7 @@ func (e *encoder) kind(path string, k any, fam *family) *yaml.Node {
 	sub := join(path, name)
 	body := e.body(sub, v)
 	strip(body)
-	if name == fam.scalar {
+	if name == fam.scalar || slices.Contains(fam.scalars, name) {
 		return body
 	}
 	if body.Kind == yaml.MappingNode && len(body.Content) == 0 {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"blastradius/resilience"
 )
 
 // field is one key of a tagged struct.
@@ -28,6 +30,8 @@ type field struct {
 	forever   bool
 	unbounded bool
 	none      bool
+	preset    bool
+	quiet     bool // written by explain only where it is not at its usual value
 	pos       int
 	typ       reflect.Type
 }
@@ -63,11 +67,12 @@ func fieldsOf(t reflect.Type) []field {
 			min: sf.Tag.Get("min"), max: sf.Tag.Get("max"), implied: sf.Tag.Get("default"),
 			required: sf.Tag.Get("required") == "true", short: sf.Tag.Get("short") == "true", list: list,
 			named: sf.Tag.Get("named") == "true", beside: sf.Tag.Get("beside") == "true", forever: sf.Tag.Get("forever") == "true",
-			unbounded: sf.Tag.Get("unbounded") == "true", none: sf.Tag.Get("none") == "true", pos: -1,
+			unbounded: sf.Tag.Get("unbounded") == "true", none: sf.Tag.Get("none") == "true", preset: sf.Tag.Get("preset") == "true",
+			quiet: sf.Tag.Get("quiet") == "true", pos: -1,
 		}
 		f.openMin = strings.Contains(sf.Tag.Get("open"), "min")
 		f.openMax = strings.Contains(sf.Tag.Get("open"), "max")
-		f.enum, f.keys, f.also = words(sf.Tag.Get("enum")), words(sf.Tag.Get("keys")), words(sf.Tag.Get("also"))
+		f.enum, f.keys, f.also = enumWords(sf.Tag.Get("enum")), words(sf.Tag.Get("keys")), words(sf.Tag.Get("also"))
 		if p, err := strconv.Atoi(sf.Tag.Get("pos")); err == nil {
 			f.pos = p
 		}
@@ -75,6 +80,15 @@ func fieldsOf(t reflect.Type) []field {
 	}
 	fieldCache.Store(t, out)
 	return out
+}
+
+// enumWords are the words of an enum tag; "@dialects" stands for the registered
+// dialects.
+func enumWords(tag string) []string {
+	if tag == "@dialects" {
+		return sortedKeys(resilience.Dialects)
+	}
+	return words(tag)
 }
 
 func words(s string) []string {

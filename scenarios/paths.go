@@ -60,7 +60,7 @@ func (w *pathWalker) field(path string, v reflect.Value, f field) {
 		w.structure(path, v.Elem())
 	case v.Kind() == reflect.Pointer:
 		w.structure(path, reflect.New(v.Type().Elem()).Elem())
-	case v.Kind() == reflect.Struct && v.Type() != typeWindow:
+	case v.Kind() == reflect.Struct:
 		w.structure(path, v)
 	case v.Kind() == reflect.Map:
 		for _, k := range f.keys {

@@ -100,7 +100,7 @@ func inside(path string, v reflect.Value, f field) []KeyInfo {
 	case t.Kind() == reflect.Pointer:
 		t = t.Elem()
 	}
-	if t.Kind() != reflect.Struct || t == typeWindow {
+	if t.Kind() != reflect.Struct {
 		return nil
 	}
 	if t == f.typ && v.CanAddr() {

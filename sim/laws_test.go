@@ -60,7 +60,7 @@ func randomSystem(t *rapid.T) *Config {
 		layers := []func() Layer{
 			func() Layer {
 				return breaker(func(b *resilience.Breaker) {
-					b.MinCalls, b.Window.Calls, b.Cooldown = 3, 5, 200*time.Millisecond
+					b.MinCalls, b.Window, b.Cooldown = 3, &resilience.LastCalls{N: 5}, 200*time.Millisecond
 					b.Record = []string{resilience.RecordOperation, resilience.RecordAttempt}[pick("record", 2)]
 					if pick("ramp", 2) == 1 {
 						b.Ramp = &resilience.Ramp{From: 0.2, Over: 300 * time.Millisecond}

@@ -274,7 +274,7 @@ func callsToOpen(m *resilience.Machine, r *dist.Rand, p float64, most int) int {
 			v = resilience.Failure
 		}
 		m.Record(time.Duration(n), token, v)
-		if m.State(0) == resilience.Open {
+		if m.State(time.Duration(n)) == resilience.Open {
 			return n
 		}
 	}
@@ -282,13 +282,14 @@ func callsToOpen(m *resilience.Machine, r *dist.Rand, p float64, most int) int {
 }
 
 func oracleRuns(t *testing.T, s *scores) {
-	b := &resilience.Breaker{Consecutive: 5, Cooldown: time.Hour, Probes: 1, Record: resilience.RecordOperation}
+	b := resilience.NewBreaker(resilience.OwnDialect)
+	b.Consecutive, b.Cooldown = 5, time.Hour
 	const runs = 20_000
 	sum, within := 0.0, map[int]float64{}
 	var r dist.Rand
 	for k := range runs {
 		r.Key(5, uint64(k))
-		n := callsToOpen(b.NewMachine(), &r, 0.3, 1<<30)
+		n := callsToOpen(b.NewMachine(0), &r, 0.3, 1<<30)
 		sum += float64(n)
 		for _, limit := range []int{100, 1000, 10_000} {
 			if n <= limit {
@@ -304,14 +305,15 @@ func oracleRuns(t *testing.T, s *scores) {
 
 func oracleWindows(t *testing.T, s *scores) {
 	for _, minCalls := range []int{5, 20} {
-		b := &resilience.Breaker{Ratio: 0.5, Window: resilience.Window{Calls: 20}, MinCalls: minCalls, Cooldown: time.Hour, Probes: 1, Record: resilience.RecordOperation}
+		b := resilience.NewBreaker(resilience.OwnDialect)
+		b.Ratio, b.Window, b.MinCalls, b.Cooldown = 0.5, &resilience.LastCalls{N: 20}, minCalls, time.Hour
 		id := fmt.Sprintf("win-20-%d-0.3-", minCalls)
 		const runs = 60_000
 		sum, warm, exposed, late := 0.0, 0.0, 0.0, 0.0
 		var r dist.Rand
 		for k := range runs {
 			r.Key(6+uint64(minCalls), uint64(k))
-			n := callsToOpen(b.NewMachine(), &r, 0.3, 1<<30)
+			n := callsToOpen(b.NewMachine(0), &r, 0.3, 1<<30)
 			sum += float64(n)
 			if n <= 20 {
 				warm++

@@ -92,8 +92,14 @@ func (s *system) buildDependency(c *Dependency) {
 	d.shed = []*int64{&d.refused}
 
 	layers := make([]call.Layer, 0, 2*len(c.Stack)+1)
+	rechecks := recheckPlaces(c.Stack)
 	for i, l := range c.Stack {
-		layers = append(layers, s.traced(c.Name, l.Name), s.layer(d, c, i))
+		layers = append(layers, s.traced(c.Name, l.Name), s.layer(d, c, i, rechecks))
+		for _, r := range rechecks {
+			if r.after == i {
+				layers = append(layers, r.asks.Layer)
+			}
+		}
 	}
 	layers = append(layers, s.traced(c.Name, "attempt"))
 	layers = slices.DeleteFunc(layers, func(l call.Layer) bool { return l == nil })
@@ -103,8 +109,31 @@ func (s *system) buildDependency(c *Dependency) {
 	d.register(s.recorder)
 }
 
+// recheckPlace is where a breaker is asked once more: right inside the first
+// bulkhead that it holds.
+type recheckPlace struct {
+	breaker, after int // places in the stack
+	asks           *resilience.Recheck
+}
+
+func recheckPlaces(stack []Layer) (out []recheckPlace) {
+	for i, l := range stack {
+		b, ok := l.Config.(*resilience.Breaker)
+		if !ok || !b.Recheck {
+			continue
+		}
+		for j := i + 1; j < len(stack); j++ {
+			if _, ok := stack[j].Config.(*resilience.Bulkhead); ok {
+				out = append(out, recheckPlace{i, j, &resilience.Recheck{}})
+				break
+			}
+		}
+	}
+	return out
+}
+
 // layer builds the ith layer of a stack and registers its figures.
-func (s *system) layer(d *dependency, c *Dependency, i int) call.Layer {
+func (s *system) layer(d *dependency, c *Dependency, i int, rechecks []recheckPlace) call.Layer {
 	l := c.Stack[i]
 	source := "dependency." + c.Name + "." + l.Name
 	env := resilience.Env{Sched: s.kernel, Source: source}
@@ -121,6 +150,11 @@ func (s *system) layer(d *dependency, c *Dependency, i int) call.Layer {
 	case *resilience.Breaker:
 		b := s.breakerFigures(d, c, i, cfg, source)
 		env.Probe = b.observe
+		for _, r := range rechecks {
+			if r.breaker == i {
+				env.Recheck = r.asks
+			}
+		}
 	case *resilience.Fallback:
 		d.fallbacks++
 	}

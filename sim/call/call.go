@@ -102,6 +102,9 @@ type Call struct {
 	// Attempts counts the attempts started so far; the innermost handler adds
 	// one at each start and keys that attempt's draws by it.
 	Attempts uint32
+	// Admission is the generation in which a breaker that rechecks let the call
+	// in.
+	Admission uint32
 	// Sink hears of every attempt that a retry (or hedge) makes; nil when nobody
 	// counts attempts. A breaker that records attempts puts itself here while
 	// its call is inside, and puts the previous one back after.

@@ -1,0 +1,94 @@
+package resilience
+
+// What the results of probes decide.
+const (
+	decideSuccesses = "successes"
+	decideResults   = "results"
+	decideClean     = "clean"
+	decideMajority  = "majority"
+)
+
+// jury hears the results of one half-open episode.
+type jury interface {
+	hear(r result) decision
+	reset()
+}
+
+// unanimous closes at need good results and opens at the first bad one.
+type unanimous struct {
+	rule *tripRule
+	need int
+	good int
+}
+
+var _ jury = (*unanimous)(nil)
+
+func (j *unanimous) hear(r result) decision {
+	if j.rule.bad(r) {
+		return opens
+	}
+	if j.good++; j.good >= j.need {
+		return closes
+	}
+	return undecided
+}
+
+func (j *unanimous) reset() { j.good = 0 }
+
+// byRule waits for need results and then decides as a trip rule does.
+type byRule struct {
+	rule   tripRule
+	window lastCalls
+}
+
+var _ jury = (*byRule)(nil)
+
+func newByRule(r tripRule, need int) *byRule {
+	r.min = need
+	return &byRule{rule: r, window: lastCalls{ring: make([]result, need)}}
+}
+
+// newClean opens when any of need results was bad in the rule's terms.
+func newClean(r tripRule, need int) *byRule {
+	any := tripRule{failures: 1}
+	if r.row == 0 && r.failures == 0 && r.ratio == 0 {
+		any = tripRule{slow: nearly}
+	}
+	return newByRule(any, need)
+}
+
+func (j *byRule) hear(r result) decision {
+	j.window.add(0, 0, r)
+	switch c := j.window.counts(); {
+	case c.total < j.rule.min:
+		return undecided
+	case j.rule.trips(c):
+		return opens
+	}
+	return closes
+}
+
+func (j *byRule) reset() { j.window.reset(0) }
+
+// majority closes at need good results among the last of, and opens as soon as
+// those cannot be reached any more.
+type majority struct {
+	rule   *tripRule
+	need   int
+	window lastCalls
+}
+
+var _ jury = (*majority)(nil)
+
+func (j *majority) hear(r result) decision {
+	j.window.add(0, 0, result{failed: j.rule.bad(r)})
+	switch c := j.window.counts(); {
+	case c.total-c.failures >= j.need:
+		return closes
+	case c.failures > len(j.window.ring)-j.need:
+		return opens
+	}
+	return undecided
+}
+
+func (j *majority) reset() { j.window.reset(0) }
