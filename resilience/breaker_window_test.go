@@ -69,10 +69,10 @@ func TestWindowsTripAtTheirBoundary(t *testing.T) {
 		{"100%", func() *trial { return lastCallsOf(3, 3, 1) }, "FFSFFSFFF", 9},
 		{"a ratio next to nothing takes one failure", func() *trial { return lastCallsOf(10, 2, 1e-12) }, "SSSF", 4},
 		{"65 calls need two words", func() *trial { return lastCallsOf(65, 65, 1) }, "S" + repeat("F", 65), 66},
-		{"span 4s holds four results of one a second", func() *trial { return lastSpanOf(4 * s, 5, 0.5) }, "FFFFFFFFFF", 0},
-		{"span 4s, min 4", func() *trial { return lastSpanOf(4 * s, 4, 0.5) }, "FFFF", 4},
-		{"a failure of exactly the span ago is gone", func() *trial { return lastSpanOf(4 * s, 4, 0.4) }, "FSSSFSSSF", 0},
-		{"a nanosecond more and it counts", func() *trial { return lastSpanOf(4*s + 1, 4, 0.4) }, "FSSSF", 5},
+		{"span 4s holds four results of one a second", func() *trial { return lastSpanOf(4*s, 5, 0.5) }, "FFFFFFFFFF", 0},
+		{"span 4s, min 4", func() *trial { return lastSpanOf(4*s, 4, 0.5) }, "FFFF", 4},
+		{"a failure of exactly the span ago is gone", func() *trial { return lastSpanOf(4*s, 4, 0.4) }, "FSSSFSSSF", 0},
+		{"a nanosecond more and it counts", func() *trial { return lastSpanOf(4*s+1, 4, 0.4) }, "FSSSF", 5},
 	}
 	for _, tt := range tests {
 		t.Run(tt.window, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestTimeWindowIsBlindBelowItsMinimum(t *testing.T) {
 		perSec int
 		opens  time.Duration
 	}{{40, 0}, {60, 1650 * ms}} {
-		w := lastSpanOf(2 * s, 100, 0.5)
+		w := lastSpanOf(2*s, 100, 0.5)
 		opened := time.Duration(0)
 		for i := 0; i < 60*tt.perSec && opened == 0; i++ {
 			at := time.Duration(i) * s / time.Duration(tt.perSec)
