@@ -4,9 +4,10 @@ go 1.26.0
 
 require (
 	blastradius v0.0.0
+	github.com/failsafe-go/failsafe-go v0.9.8
 	github.com/sony/gobreaker/v2 v2.4.0
 )
 
-require github.com/stretchr/testify v1.11.1 // indirect
+require github.com/bits-and-blooms/bitset v1.24.4 // indirect
 
 replace blastradius => ../
