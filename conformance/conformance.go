@@ -53,7 +53,11 @@ type handTrace struct {
 
 // dialects in the order of the files.
 func dialects() []dialect {
-	return []dialect{gobreakerConsecutive(), gobreakerFixed(), gobreakerRolling(), failsafeCount(), failsafeTime()}
+	return []dialect{
+		gobreakerConsecutive(), gobreakerFixed(), gobreakerRolling(),
+		failsafeCount(), failsafeTime(),
+		sentinelErrorRatio(), sentinelErrorCount(), sentinelSlowRatio(),
+	}
 }
 
 // brief is d as people write it: 1m, not 1m0s.

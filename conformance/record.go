@@ -127,14 +127,18 @@ type generator struct {
 	out      []int // calls under way
 	admitted int
 	failing  bool // the mood of the dependency
+	purity   int  // how rarely a call ends against the mood
+	pace     int  // while closed, one step in so many lets time pass
 }
 
 func (g *generator) run(b conform.Breaker) (steps []conform.Step) {
 	g.state = conform.Closed
 	g.failing = g.IntN(2) == 0
+	g.purity = 1 << (2 * g.IntN(3))
+	g.pace = 1 << g.IntN(5)
 	for range minSteps + g.IntN(maxSteps-minSteps+1) {
 		g.wait()
-		if g.IntN(10) == 0 {
+		if g.IntN(12) == 0 {
 			g.failing = !g.failing
 		}
 		s := conform.Step{At: g.now, ID: -1}
@@ -174,10 +178,10 @@ func (g *generator) complete(b conform.Breaker, s *conform.Step) {
 }
 
 func (g *generator) class() call.Class {
-	switch n := g.IntN(10); {
-	case n == 0:
+	if g.IntN(10*g.purity) == 0 {
 		return g.classes[g.IntN(len(g.classes))]
-	case g.failing == (n < 8):
+	}
+	if g.failing == (g.IntN(5*g.purity) > 0) {
 		return g.config.failures
 	}
 	return call.OK
@@ -187,14 +191,21 @@ func (g *generator) class() call.Class {
 // the grid, to the end of the cooldown, or far beyond; exactly there or one
 // step of the clock beside it.
 func (g *generator) wait() {
-	beside := g.edge * time.Duration(g.IntN(3)-1)
+	if g.state == conform.Closed && g.IntN(g.pace) > 0 {
+		return
+	}
+	edge := g.edge
+	if g.IntN(8) == 0 {
+		edge = 1
+	}
+	beside := edge * time.Duration(g.IntN(3)-1)
 	at := g.now
 	switch n := g.IntN(100); {
 	case g.state == conform.Open && n < 40:
 		at = g.opened + g.cooldown + beside
 	case n < 55:
 	case n < 60:
-		at += g.edge
+		at += edge
 	case n < 85:
 		at = (g.now/g.grid+1)*g.grid + beside
 	case n < 97:

@@ -53,7 +53,8 @@ func TestFixturesVisitEverything(t *testing.T) {
 		}
 		moves := map[[2]conform.State]int{}
 		refused, late, traces := 0, 0, 0
-		for _, tr := range f.All() {
+		opens := map[*conform.Group]int{}
+		for g, tr := range f.All() {
 			traces++
 			state, opened := conform.Closed, 0
 			admittedAt := []int{} // openings before the admission, by id
@@ -68,11 +69,17 @@ func TestFixturesVisitEverything(t *testing.T) {
 				}
 				if s.State == conform.Open && state != conform.Open {
 					opened++
+					opens[g]++
 				}
 				if s.State != state {
 					moves[[2]conform.State{state, s.State}]++
 				}
 				state = s.State
+			}
+		}
+		for i := range f.Groups {
+			if g := &f.Groups[i]; len(g.Traces) >= tracesPerDialect/len(d.configs) && opens[g] < len(g.Traces)/4 {
+				t.Errorf("%s opens %d times only in %d traces", g.Settings, opens[g], len(g.Traces))
 			}
 		}
 		t.Logf("%s: %d traces, %d refused, %d late results, moves %v", d.name, traces, refused, late, moves)
