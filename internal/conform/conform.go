@@ -12,11 +12,13 @@ import (
 	"blastradius/sim/call"
 )
 
-// File is what was recorded of one library in one dialect.
+// File is what was recorded of one library in one dialect, or worked out from
+// its source where it could not be run.
 type File struct {
 	Library string // import path of the library
 	Version string
 	Dialect string // name of the dialect in breaker: {dialect: …}
+	Read    string // for traces worked out by hand: where in the source it was read; empty when the library was run
 	Groups  []Group
 }
 

@@ -15,6 +15,12 @@ import (
 //	library github.com/sony/gobreaker/v2 v2.4.0
 //	dialect gobreaker-consecutive
 //
+// then, where the library was not run, where the facts were read,
+//
+//	read gobreaker.go at v2.4.0
+//
+// and the traces by their settings:
+//
 //	settings {dialect: gobreaker-consecutive, consecutive: 2, cooldown: 1s}
 //	unit 1s
 //	# at exactly the timeout it is still open
@@ -49,6 +55,9 @@ var stateLetters = [...]byte{Unknown: 'U', Closed: 'C', HalfOpen: 'H', Open: 'O'
 // Encode writes the text form. Decode of it gives the same file.
 func (f *File) Encode() []byte {
 	out := fmt.Appendf(nil, "library %s %s\ndialect %s\n", f.Library, f.Version, f.Dialect)
+	if f.Read != "" {
+		out = fmt.Appendf(out, "read %s\n", f.Read)
+	}
 	for _, g := range f.Groups {
 		out = fmt.Appendf(out, "\nsettings %s\n", g.Settings)
 		if g.Unit > 0 { // 0 goes with no traces
@@ -144,6 +153,9 @@ func (f *File) line(line, about string) error {
 	case "dialect":
 		f.Dialect = rest
 		return nil
+	case "read":
+		f.Read = rest
+		return nil
 	case "settings":
 		f.Groups = append(f.Groups, Group{Settings: rest})
 		return nil
@@ -166,7 +178,7 @@ func (f *File) line(line, about string) error {
 	name, isTrace := strings.CutSuffix(word, ":")
 	switch {
 	case !isTrace || name == "":
-		return fmt.Errorf("%q is none of library, dialect, settings, unit and a name with a colon", word)
+		return fmt.Errorf("%q is none of library, dialect, read, settings, unit and a name with a colon", word)
 	case g.Unit == 0:
 		return fmt.Errorf("a trace before the unit of its settings")
 	}
