@@ -28,6 +28,7 @@ var mayImport = map[string]string{
 	"report":             "sim sim/spec sizing",
 	"internal/live":      "sim sim/des sim/call resilience",
 	"internal/importers": "scenarios resilience",
+	"internal/conform":   "sim/call",
 	"internal/findings":  "sim sizing scenarios report",
 	"internal/study":     "sim sim/call sim/des sim/dist sim/load sim/spec faults resilience sizing scenarios report internal/findings",
 	"internal/cli":       anything,
