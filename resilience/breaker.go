@@ -27,6 +27,7 @@ type Breaker struct {
 	Clamp       bool          `yaml:"clamp" quiet:"true" help:"a min_calls above the window counts as the window"`
 	Evaluate    string        `yaml:"evaluate" quiet:"true" enum:"completion,failure,admission,tick" help:"when it is decided whether it opens"`
 	Tick        time.Duration `yaml:"tick" quiet:"true" unit:"duration" min:"0s" open:"min" help:"time between two decisions; for evaluate: tick"`
+	Resolution  time.Duration `yaml:"resolution" quiet:"true" unit:"duration" min:"0s" help:"its clock goes in steps of so much: instants are rounded down"`
 	CountAt     string        `yaml:"count_at" quiet:"true" enum:"completion,admission" help:"when a call enters the window's total"`
 
 	Cooldown time.Duration `yaml:"cooldown" unit:"duration" min:"0s" open:"min" also:"waitDurationInOpenState,wait_duration_in_open_state,timeout,sleep_window,breakDuration,reset_timeout,error_timeout,retryTimeoutMs" help:"from opening to the first probe"`
@@ -41,7 +42,7 @@ type Breaker struct {
 	Stragglers Stragglers        `yaml:"stragglers" quiet:"true" help:"what the late result of a call from an earlier state does"`
 	ClearOn    []string          `yaml:"clear_on" quiet:"true" enum:"closed,half_open,open" help:"entering these states empties the window"`
 	Record     string            `yaml:"record" enum:"operation,attempt" help:"counts what returns through it, or every attempt that a retry inside it makes"`
-	Verdicts   map[string]string `yaml:"verdicts" keys:"ok,client_error,server_error,throttled,connect_error,timeout,cancelled,rejected,degraded" enum:"success,failure,alive,neutral,suspect,lost" help:"what an outcome means to it"`
+	Verdicts   map[string]string `yaml:"verdicts" keys:"ok,client_error,server_error,throttled,connect_error,timeout,cancelled,rejected,degraded" enum:"success,failure,alive,neutral,suspect,attempt,lost" help:"what an outcome means to it"`
 	Mode       string            `yaml:"mode" quiet:"true" enum:"enforce,observe,forced_open,disabled" help:"observe decides and counts but refuses nothing"`
 	Recheck    bool              `yaml:"recheck" quiet:"true" help:"asks again once a bulkhead inside has granted its permit"`
 	Scope      Scope             `yaml:"scope" quiet:"true" help:"one state for each copy of the process, or one for all of them"`
@@ -60,7 +61,7 @@ type Slow struct {
 // HalfOpenRule says what half-open admits and when it ends.
 type HalfOpenRule struct {
 	Admit   string        `yaml:"admit" enum:"total,in_flight,everyone,interval" help:"probes in all, probes at once, every call, or one call a cooldown while it stays open"`
-	Decide  string        `yaml:"decide" enum:"successes,results,clean,majority" help:"closes at so many successes and opens at a failure; after so many results decides by the trip rule, or closes if none was bad; or closes at so many successes of the last few"`
+	Decide  string        `yaml:"decide" enum:"successes,results,clean,majority,mirror" help:"closes at so many successes and opens at a failure; after so many results decides by the trip rule, or closes if none was bad; closes at so many successes of the last few; or mirrors the trip rule"`
 	Need    int           `yaml:"need" unit:"count" min:"0" default:"probes" help:"successes, or results, that decide"`
 	Of      int           `yaml:"of" unit:"count" min:"0" default:"need" help:"results looked at; for decide: majority"`
 	MaxStay time.Duration `yaml:"max_stay" unit:"duration" min:"0s" forever:"true" also:"maxWaitDurationInHalfOpenState" help:"time after which it ends without a decision"`
@@ -135,6 +136,9 @@ func (c *Breaker) Chose(keys map[string]bool) {
 		c.Failures = 0
 	case keys["failures"]:
 		c.Consecutive = 0
+		if !keys["min_calls"] {
+			c.MinCalls = 1 // so many failures are a minimum of their own
+		}
 	case keys["ratio"]:
 		c.Consecutive, c.Failures = 0, 0
 	case Dialects[c.Dialect].set == nil && (keys["window"] || keys["min_calls"]):
@@ -189,12 +193,12 @@ func (c *Breaker) Validate() []spec.Problem {
 
 func (c *Breaker) validateHalfOpen() []spec.Problem {
 	var out []spec.Problem
-	h := c.HalfOpen
-	if h.Decide == decideMajority && h.Of > 0 && h.Of < c.need() {
-		out = append(out, spec.Problem{Field: "half_open.of", Text: fmt.Sprintf("%d successes of the last %d cannot be: it could never close", c.need(), h.Of), Hint: fmt.Sprintf("of: %d", c.need())})
-	}
-	if h.Admit == admitTotal && c.need() > c.Probes && h.Decide != decideMajority {
-		out = append(out, spec.Problem{Field: "half_open.need", Text: fmt.Sprintf("%d probes cannot give the %d results that half-open needs: it would never end", c.Probes, c.need()), Hint: fmt.Sprintf("probes: %d", c.need())})
+	h := c.halfOpen()
+	switch {
+	case h.Decide == decideMajority && h.Of < h.Need:
+		out = append(out, spec.Problem{Field: "half_open.of", Text: fmt.Sprintf("%d successes of the last %d cannot be: it could never close", h.Need, h.Of), Hint: fmt.Sprintf("of: %d", h.Need)})
+	case h.Admit == admitTotal && h.Need > h.probes:
+		out = append(out, spec.Problem{Field: "half_open.need", Text: fmt.Sprintf("%d probes cannot give the %d results that half-open needs: it would never end", h.probes, h.Need), Hint: fmt.Sprintf("probes: %d", h.Need)})
 	}
 	if c.chosen["lease"] && c.Lease < 0 && h.MaxStay < 0 && h.Timeout == 0 && (h.Admit == admitTotal || h.Admit == admitInFlight) {
 		out = append(out, spec.Problem{Field: "lease", Text: "half-open has no exit: a probe that never reports holds its slot for ever", Hint: "lease: 30s, or half_open: {max_stay: 30s}", Warning: true})
@@ -202,12 +206,38 @@ func (c *Breaker) validateHalfOpen() []spec.Problem {
 	return out
 }
 
-// need is how many successes or results decide in half-open.
-func (c *Breaker) need() int {
-	if c.HalfOpen.Need > 0 {
-		return c.HalfOpen.Need
+// halfOpenPlan is a half-open rule with every number known.
+type halfOpenPlan struct {
+	HalfOpenRule
+	probes int
+}
+
+// halfOpen fills in what the other keys imply. To mirror a rule of k failures of
+// n is to close when k failures of n have become impossible; to mirror a share is
+// to decide by it after min_calls results. A need of its own goes before both.
+func (c *Breaker) halfOpen() halfOpenPlan {
+	h := halfOpenPlan{c.HalfOpen, c.Probes}
+	if h.Decide == decideMirror {
+		size, counted := c.windowCalls()
+		if !counted {
+			size = max(c.Failures, 1)
+		}
+		switch {
+		case h.Need > 0:
+			h.Decide = decideMajority
+		case c.Failures > 0:
+			h.Decide, h.Need, h.Of, h.probes = decideMajority, max(1, size-c.Failures+1), size, size
+		default:
+			h.Need, h.probes = c.MinCalls, c.MinCalls
+		}
 	}
-	return c.Probes
+	if h.Need == 0 {
+		h.Need = h.probes
+	}
+	if h.Of == 0 {
+		h.Of = max(h.Need, h.probes)
+	}
+	return h
 }
 
 // lease is how long a probe may be out, -1 for ever.

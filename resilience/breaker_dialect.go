@@ -64,14 +64,14 @@ var Dialects = map[string]Dialect{
 	"gobreaker-consecutive": {
 		Of: "sony/gobreaker v2.4.0, default settings", Known: "observed", Verdicts: everyError(nil),
 		About: "the sixth failure in a row opens; generations drop every late result",
-		set:   func(c *Breaker) { gobreaker(c); c.Consecutive, c.Above, c.Window = 5, true, &SinceClear{} },
+		set:   func(c *Breaker) { gobreaker(c); c.Consecutive, c.Window = 6, &SinceClear{} },
 	},
 	"gobreaker-fixed": {
 		Of: "sony/gobreaker v2.4.0 with Interval", Known: "observed", Verdicts: everyError(nil),
 		About: "all counts cleared at each interval, and calls across the edge dropped",
 		set: func(c *Breaker) {
 			gobreaker(c)
-			c.Window, c.CountAt, c.Ratio, c.MinCalls = &Fixed{Interval: 10 * time.Second}, atAdmission, 0.6, 3
+			c.Window, c.Ratio, c.MinCalls = &Fixed{Interval: 10 * time.Second}, 0.6, 3
 		},
 	},
 	"gobreaker-rolling": {
@@ -79,7 +79,7 @@ var Dialects = map[string]Dialect{
 		About: "buckets from the last transition on; a result counts in the bucket of its admission",
 		set: func(c *Breaker) {
 			gobreaker(c)
-			c.Window, c.CountAt, c.Ratio, c.MinCalls = &Buckets{Span: 10 * time.Second, N: 10, Align: alignGeneration}, atAdmission, 0.6, 3
+			c.Window, c.Ratio, c.MinCalls = &Buckets{Span: 10 * time.Second, N: 10, Align: alignGeneration}, 0.6, 3
 		},
 	},
 	"failsafe-go-count": {
@@ -88,7 +88,6 @@ var Dialects = map[string]Dialect{
 		set: func(c *Breaker) {
 			failsafe(c)
 			c.Failures, c.Window, c.MinCalls = 1, &LastCalls{N: 1}, 1
-			c.HalfOpen.Decide = decideMajority
 		},
 	},
 	"failsafe-go-time": {
@@ -98,7 +97,6 @@ var Dialects = map[string]Dialect{
 			failsafe(c)
 			c.Ratio, c.Rounding, c.MinCalls = 0.5, roundNearest, 10
 			c.Window = &Buckets{Span: 10 * time.Second, N: 10, Align: alignEpoch}
-			c.Probes, c.HalfOpen.Decide = 10, decideResults
 		},
 	},
 	"hystrix": {
@@ -113,7 +111,7 @@ var Dialects = map[string]Dialect{
 		},
 	},
 	"hystrix-go": {
-		Of: "hystrix-go fa1af6a", Known: "observed", Verdicts: everyError(map[call.Class]Verdict{call.Cancelled: Neutral}),
+		Of: "hystrix-go fa1af6a", Known: "read", Verdicts: everyError(map[call.Class]Verdict{call.Cancelled: Attempt}),
 		About: "decides at admission; no half-open state, one test a sleep window, and any success seen while open closes",
 		set: func(c *Breaker) {
 			c.Window, c.Ratio, c.Rounding, c.MinCalls = &Lagging{Span: 10 * time.Second, N: 10}, 0.5, roundNearest, 20
@@ -122,19 +120,30 @@ var Dialects = map[string]Dialect{
 			c.Stragglers = Stragglers{Closed: stragglerCount, Open: stragglerClose, HalfOpen: stragglerCount}
 		},
 	},
+	"cep21-circuit": {
+		Of: "cep21/circuit v4.2.0, its hystrix opener and closer", Known: "read",
+		Verdicts: everyError(map[call.Class]Verdict{call.ClientError: Neutral, call.Cancelled: Neutral}),
+		About:    "no half-open state: some tests a sleep window, and so many in a row close it",
+		set: func(c *Breaker) {
+			c.Window, c.Ratio, c.Rounding, c.MinCalls = &Buckets{Span: 10 * time.Second, N: 10, Align: alignEpoch}, 0.5, roundDown, 20
+			c.Evaluate, c.Cooldown = atFailure, 5*time.Second
+			c.Open.Past, c.Open.From, c.HalfOpen.Admit = true, fromLastProbe, admitInterval
+			c.Stragglers.Closed = stragglerCount
+		},
+	},
 	"sentinel-error-ratio": {
-		Of: "sentinel-golang 1.0.4, ErrorRatio", Known: "observed", Verdicts: everyError(map[call.Class]Verdict{call.Rejected: Neutral}),
+		Of: "sentinel-golang 1.0.4, ErrorRatio", Known: "observed", Verdicts: everyError(nil),
 		About: "one tumbling window; a probe blocked by another rule opens it without a new wait",
 		set:   func(c *Breaker) { sentinel(c); c.Ratio, c.MinCalls = 0.5, 5 },
 	},
 	"sentinel-error-count": {
-		Of: "sentinel-golang 1.0.4, ErrorCount", Known: "observed", Verdicts: everyError(map[call.Class]Verdict{call.Rejected: Neutral}),
+		Of: "sentinel-golang 1.0.4, ErrorCount", Known: "observed", Verdicts: everyError(nil),
 		About: "a number of errors in one tumbling window",
 		set:   func(c *Breaker) { sentinel(c); c.Failures, c.MinCalls = 10, 5 },
 	},
 	"sentinel-slow-ratio": {
 		Of: "sentinel-golang 1.0.4, SlowRequestRatio", Known: "observed",
-		Verdicts: &[call.NumClasses]Verdict{call.Rejected: Neutral},
+		Verdicts: &[call.NumClasses]Verdict{},
 		About:    "looks at durations alone: errors that come fast are well",
 		set: func(c *Breaker) {
 			sentinel(c)
@@ -152,8 +161,9 @@ var Dialects = map[string]Dialect{
 		},
 	},
 	"goresilience": {
-		Of: "slok/goresilience", Known: "observed", Verdicts: everyError(nil),
-		About: "everyone passes half-open, and the first results without an error close it",
+		Of: "slok/goresilience", Known: "read", Verdicts: everyError(nil),
+		About:   "everyone passes half-open, and the first results without an error close it",
+		Differs: "v0.2.0 compares the share with min_calls percent instead of ratio, which the repository has corrected since; this is the corrected one",
 		set: func(c *Breaker) {
 			c.Window, c.MinCalls = &Buckets{Span: 10 * time.Second, N: 10, Align: alignEpoch}, 20
 			c.Cooldown, c.Open.Past = 5*time.Second, true
@@ -174,7 +184,7 @@ var Dialects = map[string]Dialect{
 		},
 	},
 	"seed-consecutive": {
-		Of: "an article's breaker of failures in a row", Known: "observed", Verdicts: everyError(seedVerdicts),
+		Of: "an article's breaker of failures in a row", Known: "read", Verdicts: everyError(seedVerdicts),
 		About: "everyone passes half-open; late failures open it again and restart the cooldown",
 		set: func(c *Breaker) {
 			seed(c)
@@ -182,7 +192,7 @@ var Dialects = map[string]Dialect{
 		},
 	},
 	"seed-window": {
-		Of: "an article's breaker of a rate over the last calls", Known: "observed", Verdicts: everyError(seedVerdicts),
+		Of: "an article's breaker of a rate over the last calls", Known: "read", Verdicts: everyError(seedVerdicts),
 		About: "everyone passes half-open; late failures open it again and restart the cooldown",
 		set:   seed,
 	},
@@ -199,21 +209,21 @@ func resilience4j(c *Breaker) {
 }
 
 func gobreaker(c *Breaker) {
-	c.Evaluate, c.Cooldown, c.Lease = atFailure, 60*time.Second, -1
+	c.Evaluate, c.CountAt, c.Cooldown, c.Lease = atFailure, atAdmission, 60*time.Second, -1
 	c.Open.Past, c.Open.Wake = true, wakeTouch
 	c.ClearOn = []string{"closed", "half_open", "open"}
 }
 
 func failsafe(c *Breaker) {
 	c.Cooldown = 60 * time.Second
-	c.HalfOpen.Admit = admitInFlight
+	c.HalfOpen.Admit, c.HalfOpen.Decide = admitInFlight, decideMirror
 	c.Stragglers = Stragglers{Closed: stragglerCount, Open: stragglerRecord, HalfOpen: stragglerPermit}
 	c.ClearOn = []string{"closed", "half_open"}
 }
 
 func sentinel(c *Breaker) {
 	c.Window, c.Cooldown, c.Lease = &Buckets{Span: time.Second, N: 1, Align: alignEpoch}, 5*time.Second, -1
-	c.NeutralProbe = neutralReopen
+	c.NeutralProbe, c.Resolution = neutralReopen, time.Millisecond
 	c.Stragglers = Stragglers{Closed: stragglerCount, Open: stragglerRecord, HalfOpen: stragglerCount}
 }
 

@@ -39,7 +39,7 @@ func (g *gate) record(id slotID, v Verdict, r result, straggler bool) decision {
 	if !straggler && !g.permits.holds(id) {
 		return stale
 	}
-	if v == Neutral {
+	if v == Neutral || v == Attempt {
 		switch g.neutral {
 		case neutralSlotBack:
 			g.permits.giveBack(id)
@@ -195,3 +195,37 @@ func (everyone) holds(slotID) bool                  { return true }
 func (everyone) end(slotID)                         {}
 func (everyone) giveBack(slotID)                    {}
 func (everyone) reset()                             {}
+
+// tests let a number of calls through in each cooldown while the breaker stays
+// open: need of them in a row that succeed close it.
+type tests struct {
+	size, need int
+	left       int // of the present cooldown
+	good       int
+}
+
+func (t *tests) admit(now time.Duration, timer *openTimer) bool {
+	if timer.over(now) {
+		timer.restart(now)
+		t.left = t.size
+	}
+	if t.left == 0 {
+		return false
+	}
+	t.left--
+	return true
+}
+
+// hear reports whether the result closes the breaker.
+func (t *tests) hear(v Verdict) bool {
+	switch v {
+	case Success, Alive:
+		t.good++
+		return t.good >= t.need
+	case Failure, Suspect:
+		t.good = 0
+	}
+	return false
+}
+
+func (t *tests) reset() { t.left, t.good = 0, 0 }

@@ -1,11 +1,14 @@
 package resilience
 
+import "math"
+
 // What the results of probes decide.
 const (
 	decideSuccesses = "successes"
 	decideResults   = "results"
 	decideClean     = "clean"
 	decideMajority  = "majority"
+	decideMirror    = "mirror"
 )
 
 // jury hears the results of one half-open episode.
@@ -92,3 +95,26 @@ func (j *majority) hear(r result) decision {
 }
 
 func (j *majority) reset() { j.window.reset(0) }
+
+// mirrored decides by a share after need results, the last of which count, as
+// failsafe-go does: it closes when the share of successes, rounded to whole
+// percents, is above what the trip rule leaves, and opens when the rule trips.
+type mirrored struct{ byRule }
+
+var _ jury = (*mirrored)(nil)
+
+func (j *mirrored) hear(r result) decision {
+	j.window.add(0, 0, r)
+	c := j.window.counts()
+	if c.total < j.rule.min {
+		return undecided
+	}
+	good := math.Round(float64(c.total-c.failures)/float64(c.total)*100) / 100
+	switch {
+	case good > 1-j.rule.ratio: // in binary fractions, as it does
+		return closes
+	case j.rule.trips(c):
+		return opens
+	}
+	return undecided
+}

@@ -19,8 +19,9 @@ type Machine struct {
 	clock  machineClock
 
 	evaluate   string
+	resolution time.Duration // steps of its clock; 0: none
 	slowOver   time.Duration // 0: no call is slow
-	interval   bool          // one probe a cooldown, and it stays open meanwhile
+	tests      *tests        // probes while open, in place of half-open; nil: half-open it is
 	stragglers Stragglers
 	clears     [3]bool // states whose entry empties the window
 	mode       string
@@ -77,8 +78,8 @@ func (c *Breaker) NewMachine(stream uint64) *Machine {
 		timer:      openTimer{OpenTime: c.Open, cooldown: c.Cooldown, stream: stream},
 		thin:       thinner{ramp: c.Ramp},
 		evaluate:   c.Evaluate,
+		resolution: c.Resolution,
 		slowOver:   c.Slow.Over,
-		interval:   c.HalfOpen.Admit == admitInterval,
 		stragglers: c.Stragglers,
 		mode:       c.Mode,
 		Tally:      &Tally{},
@@ -98,7 +99,10 @@ func (c *Breaker) NewMachine(stream uint64) *Machine {
 	for state, name := range [...]string{Closed: "closed", HalfOpen: "half_open", Open: "open"} {
 		m.clears[state] = slices.Contains(c.ClearOn, name)
 	}
-	m.gate = c.gate(&m.rule)
+	if m.gate = c.gate(&m.rule); c.HalfOpen.Admit == admitInterval {
+		h := c.halfOpen()
+		m.tests = &tests{size: h.probes, need: h.Need}
+	}
 	m.clock = c.clock()
 	if m.mode == modeForcedOpen {
 		m.state = Open
@@ -109,23 +113,26 @@ func (c *Breaker) NewMachine(stream uint64) *Machine {
 // gate builds what half-open admits and decides.
 func (c *Breaker) gate(rule *tripRule) gate {
 	g := gate{neutral: c.NeutralProbe}
-	switch c.HalfOpen.Admit {
+	h := c.halfOpen()
+	switch h.Admit {
 	case admitInFlight:
-		g.permits = &inFlight{size: c.Probes}
+		g.permits = &inFlight{size: h.probes}
 	case admitTotal:
-		g.permits = &slots{lease: c.lease(), slots: make([]slot, c.Probes)}
+		g.permits = &slots{lease: c.lease(), slots: make([]slot, h.probes)}
 	default:
 		g.permits = everyone{}
 	}
-	switch c.HalfOpen.Decide {
+	switch h.Decide {
 	case decideResults:
-		g.jury = newByRule(*rule, c.need())
+		g.jury = newByRule(*rule, h.Need)
 	case decideClean:
-		g.jury = newClean(*rule, c.need())
+		g.jury = newClean(*rule, h.Need)
+	case decideMirror:
+		g.jury = &mirrored{*newByRule(*rule, h.Need)}
 	case decideMajority:
-		g.jury = &majority{rule: rule, need: c.need(), window: lastCalls{ring: make([]result, max(c.HalfOpen.Of, c.need()))}}
+		g.jury = &majority{rule: rule, need: h.Need, window: lastCalls{ring: make([]result, h.Of)}}
 	default:
-		g.jury = &unanimous{rule: rule, need: c.need()}
+		g.jury = &unanimous{rule: rule, need: h.Need}
 	}
 	return g
 }
@@ -135,9 +142,7 @@ func (m *Machine) Admit(now time.Duration) (Token, bool) {
 	if m.mode == modeDisabled {
 		return Token{unwatched: true}, true
 	}
-	if m.clock.used {
-		m.clock.advance(m, now, false)
-	}
+	now = m.catchUp(now)
 	t, ok := m.admit(now)
 	switch {
 	case ok:
@@ -151,6 +156,18 @@ func (m *Machine) Admit(now time.Duration) (Token, bool) {
 	}
 	m.Rejected++
 	return t, false
+}
+
+// catchUp lets happen what is due by itself and gives the instant as the
+// machine's clock has it.
+func (m *Machine) catchUp(now time.Duration) time.Duration {
+	if m.resolution > 0 {
+		now -= now % m.resolution
+	}
+	if m.clock.used {
+		m.clock.advance(m, now, false)
+	}
+	return now
 }
 
 func (m *Machine) admit(now time.Duration) (Token, bool) {
@@ -167,14 +184,19 @@ func (m *Machine) admit(now time.Duration) (Token, bool) {
 		m.enter(now, Open)
 	}
 	if m.state == Open {
-		if m.mode == modeForcedOpen || !m.timer.over(now) {
+		if m.mode == modeForcedOpen {
 			return t, false
 		}
-		if m.interval {
-			m.timer.restart(now)
+		if m.tests != nil {
+			if !m.tests.admit(now, &m.timer) {
+				return t, false
+			}
 			m.Probes++
 			t.generation = m.generation
 			return t, true
+		}
+		if !m.timer.over(now) {
+			return t, false
 		}
 		m.enter(now, HalfOpen)
 	}
@@ -194,16 +216,14 @@ func (m *Machine) Record(now time.Duration, t Token, v Verdict) {
 	if t.unwatched {
 		return
 	}
-	if m.clock.used {
-		m.clock.advance(m, now, false)
-		if m.clock.ages != nil && !m.clock.ages.end(t.number) {
-			return // counted when it became slow
-		}
+	now = m.catchUp(now)
+	if m.clock.ages != nil && !m.clock.ages.end(t.number) {
+		return // counted when it became slow
 	}
 	if m.state == Open && m.timer.Wake == wakeTouch && m.timer.over(now) {
 		m.enter(now, HalfOpen)
 	}
-	r := result{failed: v == Failure, slow: m.slowOver > 0 && now-t.at > m.slowOver, void: v != Success && v != Failure}
+	r := result{failed: v == Failure, slow: m.slowOver > 0 && now-t.at > m.slowOver, void: v != Success && v != Failure && v != Attempt}
 	m.settle(now, t, v, r)
 }
 
@@ -247,8 +267,8 @@ func (m *Machine) judge(now time.Duration, t Token, v Verdict, r result) decisio
 		}
 		return m.closedResult(now, t, r)
 	case Open:
-		if m.interval && !straggler {
-			return m.openResult(now, v, r, stragglerClose)
+		if m.tests != nil && !straggler {
+			return m.testResult(now, v, r)
 		}
 		return m.openResult(now, v, r, m.stragglers.Open)
 	case HalfOpen:
@@ -282,6 +302,23 @@ func (m *Machine) closedResult(now time.Duration, t Token, r result) decision {
 	return undecided
 }
 
+// testResult is the result of a call let through while open.
+func (m *Machine) testResult(now time.Duration, v Verdict, r result) decision {
+	if m.tests.hear(v) {
+		m.close(now, r)
+	}
+	return undecided
+}
+
+// close closes at a success seen while open. Where any success does, the one
+// that did is the first result of the new window, as in hystrix-go.
+func (m *Machine) close(now time.Duration, r result) {
+	m.enter(now, Closed)
+	if m.stragglers.Open == stragglerClose {
+		m.window.add(now, 0, r)
+	}
+}
+
 // openResult is a result that comes while open.
 func (m *Machine) openResult(now time.Duration, v Verdict, r result, does string) decision {
 	if m.mode == modeForcedOpen {
@@ -301,8 +338,7 @@ func (m *Machine) openResult(now time.Duration, v Verdict, r result, does string
 		return undecided
 	case stragglerClose:
 		if v == Success {
-			m.enter(now, Closed)
-			m.window.add(now, 0, r) // the first of the new window
+			m.close(now, r)
 		}
 		return undecided
 	case stragglerReopen:
@@ -318,9 +354,7 @@ func (m *Machine) openResult(now time.Duration, v Verdict, r result, does string
 // State is the state at now. An open breaker becomes half-open with the first
 // call after the cooldown, not by itself, unless its dialect reads the clock.
 func (m *Machine) State(now time.Duration) State {
-	if m.clock.used {
-		m.clock.advance(m, now, false)
-	}
+	now = m.catchUp(now)
 	switch {
 	case m.state == Closed:
 		m.window.touch(now)
@@ -340,6 +374,9 @@ func (m *Machine) enter(now time.Duration, s State) {
 	case Open:
 		m.timer.begin(now)
 		m.Opens++
+		if m.tests != nil {
+			m.tests.reset()
+		}
 	case HalfOpen:
 		m.gate.reset()
 	case Closed:

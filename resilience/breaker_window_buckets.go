@@ -61,6 +61,7 @@ type buckets struct {
 	ring    []bucket
 	head, n int // newest bucket, buckets in use
 	began   time.Duration
+	age     int64 // number of the bucket at the last touch
 	counts_ counts
 	early   bool // results go to the bucket of their admission, whose total has them
 }
@@ -84,6 +85,10 @@ func (w *buckets) touch(now time.Duration) {
 		return
 	}
 	number := w.number(now)
+	if number-w.age >= int64(len(w.ring)) {
+		w.n, w.counts_ = 0, counts{}
+	}
+	w.age = number
 	for w.n > 0 && w.oldest().start <= number-int64(len(w.ring)) {
 		w.drop()
 	}
@@ -164,15 +169,18 @@ func (w *buckets) add(now time.Duration, s stamp, r result) bool {
 				b.judge(r)
 				w.counts_.judge(r)
 			}
-			return true
+			break
 		}
 	}
-	return false
+	return true // also where its bucket is gone: then nothing is added
 }
 
 func (w *buckets) counts() *counts { return &w.counts_ }
 
-func (w *buckets) reset(now time.Duration) { w.n, w.began, w.counts_ = 0, now, counts{} }
+func (w *buckets) reset(now time.Duration) {
+	w.n, w.began, w.counts_ = 0, now, counts{}
+	w.age = w.number(now)
+}
 
 // Fixed holds the results of one interval and forgets all of them when the next
 // begins, which is at the first call or result after the interval has passed.

@@ -12,10 +12,11 @@ const (
 	Alive                  // it answered: neutral while closed, a success for a half-open probe
 	Neutral                // says nothing about it: a half-open slot goes back
 	Suspect                // neutral while closed, a failure for a half-open probe
+	Attempt                // counts in the total while closed and is no failure; neutral for a probe
 	Lost                   // neutral while closed; a half-open probe's slot is gone
 )
 
-var verdictNames = [...]string{"success", "failure", "alive", "neutral", "suspect", "lost"}
+var verdictNames = [...]string{"success", "failure", "alive", "neutral", "suspect", "attempt", "lost"}
 
 // String gives the verdict's name in files.
 func (v Verdict) String() string { return verdictNames[v] }
