@@ -124,6 +124,9 @@ func (c *Breaker) UsePreset(dialect string) {
 	}
 	if d, ok := Dialects[dialect]; ok && d.set != nil {
 		d.set(c)
+		if c.Consecutive > 0 || c.Failures > 0 {
+			c.Ratio = 0
+		}
 	}
 }
 
@@ -291,10 +294,11 @@ func (c *Breaker) windowCalls() (int, bool) {
 	return w.N, true
 }
 
+// Judges is what an outcome of this class means to it.
+func (c *Breaker) Judges(class call.Class) Verdict { return verdictsOf(c.Dialect, c.Verdicts)[class] }
+
 // CountsAsFailure reports whether an outcome of this class is a failure to it.
-func (c *Breaker) CountsAsFailure(class call.Class) bool {
-	return verdictsOf(c.Dialect, c.Verdicts)[class] == Failure
-}
+func (c *Breaker) CountsAsFailure(class call.Class) bool { return c.Judges(class) == Failure }
 
 // RecordsAttempts reports whether it counts attempts instead of operations.
 func (c *Breaker) RecordsAttempts() bool { return c.Record == RecordAttempt }

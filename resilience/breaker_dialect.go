@@ -176,8 +176,8 @@ var Dialects = map[string]Dialect{
 		Of: "MiSim 4.1.5", Known: "read", Verdicts: everyError(nil),
 		About: "its threshold is infinite by default, so it never opens until ratio is set",
 		set: func(c *Breaker) {
-			c.Window, c.Ratio, c.MinCalls = &LastSpan{Span: 20 * time.Second}, 1, 5
-			c.Above = true // of 100 %: never
+			c.Window, c.MinCalls = &LastSpan{Span: 20 * time.Second}, 5
+			c.Failures = 1_000_000_000 // never
 			c.Evaluate, c.Cooldown, c.Open.Wake = atFailure, 500*time.Millisecond, wakeTimer
 			c.HalfOpen.Admit = admitEveryone
 			c.Stragglers = Stragglers{Closed: stragglerCount, Open: stragglerRecord, HalfOpen: stragglerCount}

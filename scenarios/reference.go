@@ -36,6 +36,7 @@ type KindInfo struct {
 func Kinds() (out []KindInfo) {
 	out = append(out, kindsOf("arrivals", load.Kinds)...)
 	out = append(out, kindsOf("layers", resilience.Layers)...)
+	out = append(out, kindsOf("window", resilience.Windows)...)
 	out = append(out, kindsOf("backoff", resilience.Backoffs)...)
 	out = append(out, kindsOf("latency", dist.Kinds)...)
 	return append(out, kindsOf("faults", faults.Kinds)...)
@@ -75,7 +76,7 @@ func fieldInfos(path string, v reflect.Value) (out []KeyInfo) {
 				info.Default = flow(n)
 			}
 		}
-		if f.implied != "" {
+		if f.implied != "" && fv.IsZero() {
 			info.Default = "the " + f.implied
 		}
 		out = append(out, info)
@@ -116,8 +117,8 @@ func inside(path string, v reflect.Value, f field) []KeyInfo {
 // typeName says what a key takes.
 func typeName(f field) string {
 	switch {
-	case f.unit == "window":
-		return "count or duration"
+	case f.typ.Kind() == reflect.Bool:
+		return "true or false"
 	case f.unit != "":
 		return f.unit
 	case len(f.enum) > 0 && f.typ.Kind() == reflect.Slice:

@@ -17,10 +17,13 @@ func newKindsCmd(e *env) *cobra.Command {
 		Use:   "kinds [FAMILY|KIND] [flags]",
 		Short: "Every registered kind with its fields",
 		Long: `Every kind of layer, fault, latency, arrivals and backoff that a scenario may
-name, with a line of YAML and its fields: unit, default, range and what it says.`,
+name, with a line of YAML and its fields: unit, default, range and what it says.
+"dialects" is the matrix of the breaker's dialects, each library's values of all
+keys.`,
 		Example: `  blastradius kinds
   blastradius kinds breaker
-  blastradius kinds faults -f md`,
+  blastradius kinds faults -f md
+  blastradius kinds dialects -f md`,
 		Args:        arguments(0, 1, "one family or kind", "blastradius kinds breaker"),
 		Annotations: annotated("Write", "layers, faults, their fields"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -41,11 +44,38 @@ func kindWords() (out []string) {
 			}
 		}
 	}
-	return out
+	return append(out, "dialects")
+}
+
+// dialects prints the matrix of the breaker's dialects.
+func dialects(e *env, format string) error {
+	switch format {
+	case "text":
+		e.stdout.Write(dialectPages()[1:])
+		return nil
+	case "md":
+		e.stdout.Write(dialectMarkdown())
+		return nil
+	}
+	t := &table{columns: []string{"dialect", "key", "value"}}
+	for _, d := range scenarios.Dialects() {
+		for _, v := range d.Values {
+			t.rows = append(t.rows, []string{d.Name, v.Key, v.Value})
+		}
+	}
+	text, err := t.render(format)
+	if err != nil {
+		return err
+	}
+	e.stdout.Write(text)
+	return nil
 }
 
 // kinds prints the kinds of a family, or those of a name, or all.
 func kinds(e *env, which, format string) error {
+	if which == "dialects" {
+		return dialects(e, format)
+	}
 	rows := kindRows()
 	if which != "" {
 		family := func(k kindRow) bool { return k.family == which || strings.TrimSuffix(k.family, "s") == which }
@@ -60,6 +90,9 @@ func kinds(e *env, which, format string) error {
 	}
 	if format == "text" {
 		e.stdout.Write(kindPages(rows))
+		if which == "breaker" {
+			e.stdout.Write(dialectPages())
+		}
 		return nil
 	}
 	text, err := fieldTable(rows).render(format)
