@@ -156,12 +156,15 @@ func (c *Breaker) Validate() []spec.Problem {
 		out = append(out, spec.Problem{Field: field, Text: text, Hint: hint, Warning: warning})
 	}
 	size, counted := c.windowCalls()
+	usual := NewBreaker(c.Dialect)
+	byRatio := c.Ratio != usual.Ratio && c.Ratio > 0
+	byWindow := c.Dialect == OwnDialect && (c.Window.Text() != usual.Window.Text() || c.MinCalls != usual.MinCalls)
 	switch {
 	case c.chosen["consecutive"] && c.chosen["failures"]:
 		problem("consecutive", "consecutive and failures are two rules", "keep one", false)
-	case c.chosen["consecutive"] && (c.chosen["ratio"] || c.Dialect == OwnDialect && (c.chosen["window"] || c.chosen["min_calls"])):
+	case c.chosen["consecutive"] && (byRatio || byWindow):
 		problem("consecutive", "consecutive and ratio, window or min_calls are two rules", "keep consecutive, or drop it for ratio", false)
-	case c.chosen["failures"] && c.chosen["ratio"]:
+	case c.chosen["failures"] && byRatio:
 		problem("failures", "failures and ratio are two rules", "keep one", false)
 	case c.Consecutive == 0 && counted && c.MinCalls > size && !c.Clamp:
 		problem("min_calls", fmt.Sprintf("min_calls %d is above window %d: it could never open", c.MinCalls, size),
