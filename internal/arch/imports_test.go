@@ -33,6 +33,7 @@ var mayImport = map[string]string{
 	"internal/study":     "sim sim/call sim/des sim/dist sim/load sim/spec faults resilience sizing scenarios report internal/findings",
 	"internal/cli":       anything,
 	"internal/arch":      "",
+	"internal/mutate":    "",
 	"cmd/blastradius":    "internal/cli",
 }
 
