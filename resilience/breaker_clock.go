@@ -43,12 +43,12 @@ const never = time.Duration(math.MaxInt64)
 // due is the next instant at which something happens by itself.
 func (k *machineClock) due(m *Machine) time.Duration {
 	next := never
-	if m.mode == modeForcedOpen || m.mode == modeDisabled {
+	if m.forced || m.disabled {
 		return next
 	}
 	switch m.state {
 	case Closed:
-		if k.tick > 0 && m.window.counts().failures+m.window.counts().slow > 0 {
+		if k.tick > 0 && m.held.failures+m.held.slow > 0 {
 			next = k.ticked + k.tick
 		}
 	case Open:
@@ -91,7 +91,7 @@ func (k *machineClock) advance(m *Machine, now time.Duration, all bool) {
 		case Closed:
 			k.ticked = at
 			m.window.touch(at - 1) // the buckets that end here are whole
-			if m.rule.trips(m.window.counts()) {
+			if m.rule.trips(m.held) {
 				m.enter(at, Open)
 			}
 		case Open:
@@ -107,7 +107,7 @@ func (k *machineClock) skipTicks(m *Machine, now time.Duration) {
 	if k.tick == 0 {
 		return
 	}
-	if c := m.window.counts(); m.state != Closed || c.failures+c.slow == 0 {
+	if c := m.held; m.state != Closed || c.failures+c.slow == 0 {
 		// The last tick before now; the next one is still to come.
 		k.ticked = max(k.ticked, (now-1)/k.tick*k.tick)
 	}
@@ -116,7 +116,7 @@ func (k *machineClock) skipTicks(m *Machine, now time.Duration) {
 // slow counts the call that is due as a slow one, if it is of this state.
 func (k *machineClock) slow(m *Machine, at time.Duration) {
 	if call := k.ages.take(); call.generation == m.generation && m.state != Open {
-		m.settle(at, call.Token, Success, result{slow: true})
+		m.settle(at, &call.Token, Success, result{slow: true})
 	}
 }
 

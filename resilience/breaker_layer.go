@@ -14,7 +14,9 @@ type breakerLayer struct {
 	verdicts [call.NumClasses]Verdict
 	attempts bool // counts attempts instead of operations
 	timeout  time.Duration
-	scope    Scope
+	asks     time.Duration // round trip to a shared store; 0: none
+	fails    float64       // share of the questions that it does not answer
+	refuses  bool          // what happens then
 	recheck  bool
 	purpose  uint64
 	sched    des.Scheduler
@@ -58,8 +60,11 @@ func (c *Breaker) Layer(env Env) call.Layer {
 	return func(next call.Handler) call.Handler {
 		l := &breakerLayer{
 			verdicts: verdictsOf(c.Dialect, c.Verdicts), attempts: c.RecordsAttempts(), timeout: c.HalfOpen.Timeout,
-			scope: c.Scope, recheck: c.Recheck, purpose: dist.Hash(env.Source),
+			refuses: c.Scope.OnFailure == storeRefuses, recheck: c.Recheck, purpose: dist.Hash(env.Source),
 			sched: env.Sched, probe: env.Probe, source: env.Source, next: next,
+		}
+		if c.Scope.Kind == scopeShared {
+			l.asks, l.fails = c.Scope.RoundTrip, c.Scope.Fails
 		}
 		for i := range c.Scope.machines() {
 			m := c.NewMachine(l.purpose + uint64(i))
@@ -105,15 +110,15 @@ func (l *breakerLayer) machineOf(c *call.Call) *Machine {
 // Start lets the call in if the breaker does, after a round trip to the store
 // where there is one.
 func (l *breakerLayer) Start(c *call.Call, d call.Done) call.Canceler {
-	if l.scope.Kind == scopeShared && l.scope.RoundTrip > 0 {
+	if l.asks > 0 {
 		f := l.frame(c, d, l.machines[0])
 		f.state, f.timed = waiting, true
-		f.timer = l.sched.After(l.scope.RoundTrip, des.Arrive, f)
+		f.timer = l.sched.After(l.asks, des.Arrive, f)
 		return f
 	}
 	m := l.machineOf(c)
-	token, refused := l.admit(c, m)
-	if refused != call.NoReason {
+	var token Token
+	if refused := l.admit(c, m, &token); refused != call.NoReason {
 		d.Done(call.Outcome{Class: call.Rejected, Reason: refused})
 		return nil
 	}
@@ -135,28 +140,29 @@ func (l *breakerLayer) frame(c *call.Call, d call.Done, m *Machine) *breakerFram
 }
 
 // admit asks the machine, or its store.
-func (l *breakerLayer) admit(c *call.Call, m *Machine) (Token, call.Reason) {
-	if l.scope.Kind == scopeShared && l.scope.Fails > 0 && l.storeFails(c) {
+func (l *breakerLayer) admit(c *call.Call, m *Machine, t *Token) call.Reason {
+	if l.fails > 0 && l.storeFails(c) {
 		l.storeFailures++
-		if l.scope.OnFailure == storeRefuses {
-			return Token{}, call.StoreFailed
+		if l.refuses {
+			return call.StoreFailed
 		}
-		return Token{unwatched: true}, call.NoReason
+		*t = Token{unwatched: true}
+		return call.NoReason
 	}
 	now := l.sched.Now()
-	token, ok := m.Admit(now)
+	ok := m.admit(now, t)
 	l.changed(now, m, c.Request)
 	if !ok {
-		return token, call.BreakerOpen
+		return call.BreakerOpen
 	}
-	return token, call.NoReason
+	return call.NoReason
 }
 
 // storeFails draws whether the store does not answer for this call.
 func (l *breakerLayer) storeFails(c *call.Call) bool {
 	var r dist.Rand
 	r.Key(c.Stream^l.purpose, c.Request)
-	return r.Float64() < l.scope.Fails
+	return r.Float64() < l.fails
 }
 
 // enter starts an admitted call.
@@ -185,14 +191,12 @@ func (f *breakerFrame) Fire() {
 	l := f.layer
 	f.timed = false
 	if f.state == waiting {
-		token, refused := l.admit(f.call, f.machine)
-		if refused != call.NoReason {
+		if refused := l.admit(f.call, f.machine, &f.token); refused != call.NoReason {
 			d := f.done
 			l.frames.Put(f)
 			d.Done(call.Outcome{Class: call.Rejected, Reason: refused})
 			return
 		}
-		f.token = token
 		if f.enter(); f.state == over {
 			l.frames.Put(f)
 		}
@@ -271,7 +275,7 @@ func (f *breakerFrame) stopTimer() {
 func (f *breakerFrame) record(v Verdict) {
 	l := f.layer
 	now := l.sched.Now()
-	f.machine.Record(now, f.token, v)
+	f.machine.record(now, &f.token, v)
 	l.changed(now, f.machine, f.call.Request)
 }
 
@@ -283,22 +287,24 @@ func (f *breakerFrame) restore() {
 	}
 }
 
-// changed tells everybody about a new state, and an opening while open.
+// changed tells everybody about a new state, and of an opening while open.
 func (l *breakerLayer) changed(now time.Duration, m *Machine, request uint64) {
+	if l.alarm == nil && m.state == l.seen && m.Opens == l.opens && len(l.machines) == 1 {
+		return
+	}
+	l.tell(now, m, request)
+}
+
+func (l *breakerLayer) tell(now time.Duration, m *Machine, request uint64) {
 	if l.alarm != nil {
 		l.alarm.set(now)
 	}
-	if len(l.machines) == 1 && m.state == l.seen && m.Opens == l.opens {
-		return
-	}
-	worst := m.state
-	if len(l.machines) > 1 {
-		for _, other := range l.machines {
-			worst = max(worst, other.state)
-		}
+	worst, many := m.state, len(l.machines) > 1
+	for _, other := range l.machines {
+		worst = max(worst, other.state)
 	}
 	from := l.seen
-	if worst == from && (len(l.machines) > 1 || m.Opens == l.opens) {
+	if worst == from && (many || m.Opens == l.opens) {
 		return
 	}
 	l.seen, l.opens = worst, m.Opens

@@ -18,13 +18,21 @@ type Machine struct {
 	thin   thinner
 	clock  machineClock
 
-	evaluate   string
+	held       *counts       // of the window
+	early      bool          // the window counts admissions
+	atResult   bool          // it decides at every result,
+	atFailure  bool          // or at failures,
+	atEntry    bool          // or when a call asks
+	plain      bool          // while closed a call does nothing but enter, and a result but count
 	resolution time.Duration // steps of its clock; 0: none
 	slowOver   time.Duration // 0: no call is slow
 	tests      *tests        // probes while open, in place of half-open; nil: half-open it is
 	stragglers Stragglers
+	countsLate bool    // stragglers count while closed
 	clears     [3]bool // states whose entry empties the window
-	mode       string
+	observes   bool    // refuses nothing
+	forced     bool    // stays open
+	disabled   bool    // stays closed and counts nothing
 
 	state      State
 	generation uint32 // of admissions: every transition starts a new one
@@ -73,15 +81,21 @@ func (c *Breaker) NewMachine(stream uint64) *Machine {
 	m := &Machine{
 		window: c.Window.make(early),
 		rule: tripRule{
-			row: c.Consecutive, failures: c.Failures, ratio: c.Ratio, min: c.MinCalls, above: c.Above, rounding: c.Rounding,
+			row: c.Consecutive, failures: c.Failures, ratio: c.Ratio, min: c.MinCalls, above: c.Above, rounding: roundingOf(c.Rounding),
 		},
 		timer:      openTimer{OpenTime: c.Open, cooldown: c.Cooldown, stream: stream},
 		thin:       thinner{ramp: c.Ramp},
-		evaluate:   c.Evaluate,
+		early:      early,
+		atResult:   c.Evaluate == atCompletion,
+		atFailure:  c.Evaluate == atFailure,
+		atEntry:    c.Evaluate == atAdmission,
 		resolution: c.Resolution,
 		slowOver:   c.Slow.Over,
 		stragglers: c.Stragglers,
-		mode:       c.Mode,
+		countsLate: c.Stragglers.Closed == stragglerCount,
+		observes:   c.Mode == modeObserve,
+		forced:     c.Mode == modeForcedOpen,
+		disabled:   c.Mode == modeDisabled,
 		Tally:      &Tally{},
 	}
 	if size, counted := c.windowCalls(); counted && c.Clamp {
@@ -93,6 +107,7 @@ func (c *Breaker) NewMachine(stream uint64) *Machine {
 			m.window = (&SinceClear{}).make(early) // a row needs no window
 		}
 	}
+	m.held = m.window.counts()
 	if c.Slow.Over > 0 {
 		m.rule.slow = c.Slow.Ratio
 	}
@@ -104,7 +119,8 @@ func (c *Breaker) NewMachine(stream uint64) *Machine {
 		m.tests = &tests{size: h.probes, need: h.Need}
 	}
 	m.clock = c.clock()
-	if m.mode == modeForcedOpen {
+	m.plain = !m.disabled && !m.forced && !m.early && !m.atEntry && m.resolution == 0 && !m.clock.used
+	if m.forced {
 		m.state = Open
 	}
 	return m
@@ -138,24 +154,35 @@ func (c *Breaker) gate(rule *tripRule) gate {
 }
 
 // Admit decides whether a call at now may pass; its token goes to Record.
-func (m *Machine) Admit(now time.Duration) (Token, bool) {
-	if m.mode == modeDisabled {
-		return Token{unwatched: true}, true
+func (m *Machine) Admit(now time.Duration) (t Token, ok bool) {
+	ok = m.admit(now, &t)
+	return t, ok
+}
+
+func (m *Machine) admit(now time.Duration, t *Token) bool {
+	*t = Token{at: now, generation: m.generation}
+	if m.plain && m.state == Closed && !m.thin.on {
+		return true
+	}
+	if m.disabled {
+		t.unwatched = true
+		return true
 	}
 	now = m.catchUp(now)
-	t, ok := m.admit(now)
 	switch {
-	case ok:
+	case m.enters(now, t):
+		t.at, t.generation = now, m.generation
 		if m.clock.ages != nil {
-			t.number = m.clock.ages.begin(t)
+			t.number = m.clock.ages.begin(*t)
 		}
-		return t, true
-	case m.mode == modeObserve:
+		return true
+	case m.observes:
 		m.WouldReject++
-		return Token{unwatched: true}, true
+		t.unwatched = true
+		return true
 	}
 	m.Rejected++
-	return t, false
+	return false
 }
 
 // catchUp lets happen what is due by itself and gives the instant as the
@@ -170,50 +197,62 @@ func (m *Machine) catchUp(now time.Duration) time.Duration {
 	return now
 }
 
-func (m *Machine) admit(now time.Duration) (Token, bool) {
-	t := Token{at: now}
+// enters is the decision of a breaker that decides.
+func (m *Machine) enters(now time.Duration, t *Token) bool {
 	if m.state == Closed {
-		m.window.touch(now)
-		if m.evaluate != atAdmission || !m.rule.trips(m.window.counts()) {
+		if !m.atEntry || !m.tripped(now) {
 			if !m.thin.admit(now) {
-				return t, false
+				return false
 			}
-			t.stamp, t.generation = m.window.admit(now), m.generation
-			return t, true
+			if m.early {
+				t.stamp = m.window.admit(now)
+			}
+			return true
 		}
 		m.enter(now, Open)
 	}
 	if m.state == Open {
-		if m.mode == modeForcedOpen {
-			return t, false
-		}
-		if m.tests != nil {
-			if !m.tests.admit(now, &m.timer) {
-				return t, false
+		switch {
+		case m.forced:
+			return false
+		case m.tests != nil:
+			ok := m.tests.admit(now, &m.timer)
+			if ok {
+				m.Probes++
 			}
-			m.Probes++
-			t.generation = m.generation
-			return t, true
-		}
-		if !m.timer.over(now) {
-			return t, false
+			return ok
+		case !m.timer.over(now):
+			return false
 		}
 		m.enter(now, HalfOpen)
 	}
 	slot, ok := m.gate.permits.admit(now)
-	if !ok {
-		return t, false
+	if ok {
+		m.Probes++
+		t.slot = slot
 	}
-	m.Probes++
-	t.slot, t.generation = slot, m.generation
-	return t, true
+	return ok
+}
+
+// tripped looks at the window as it is at now.
+func (m *Machine) tripped(now time.Duration) bool {
+	m.window.touch(now)
+	return m.rule.trips(m.held)
 }
 
 // Record notes how an admitted call ended. What the result of an earlier state,
 // or of a probe whose lease has passed, does is the dialect's; one that decides
 // nothing counts as stale, unless it says nothing anyway.
-func (m *Machine) Record(now time.Duration, t Token, v Verdict) {
+func (m *Machine) Record(now time.Duration, t Token, v Verdict) { m.record(now, &t, v) }
+
+func (m *Machine) record(now time.Duration, t *Token, v Verdict) {
 	if t.unwatched {
+		return
+	}
+	if m.plain && m.state == Closed && t.generation == m.generation {
+		if v != Alive && v != Neutral {
+			m.count(now, t, v)
+		}
 		return
 	}
 	now = m.catchUp(now)
@@ -223,12 +262,22 @@ func (m *Machine) Record(now time.Duration, t Token, v Verdict) {
 	if m.state == Open && m.timer.Wake == wakeTouch && m.timer.over(now) {
 		m.enter(now, HalfOpen)
 	}
-	r := result{failed: v == Failure, slow: m.slowOver > 0 && now-t.at > m.slowOver, void: v != Success && v != Failure && v != Attempt}
-	m.settle(now, t, v, r)
+	m.settle(now, t, v, m.resultOf(now, t, v))
+}
+
+// count is what a result does to a closed breaker that is plain.
+func (m *Machine) count(now time.Duration, t *Token, v Verdict) {
+	if m.closedResult(now, t, m.resultOf(now, t, v)) == opens {
+		m.enter(now, Open)
+	}
+}
+
+func (m *Machine) resultOf(now time.Duration, t *Token, v Verdict) result {
+	return result{failed: v == Failure, slow: m.slowOver > 0 && now-t.at > m.slowOver, void: v != Success && v != Failure && v != Attempt}
 }
 
 // settle lets a result act.
-func (m *Machine) settle(now time.Duration, t Token, v Verdict, r result) {
+func (m *Machine) settle(now time.Duration, t *Token, v Verdict, r result) {
 	switch d := m.judge(now, t, v, r); d {
 	case opens:
 		m.enter(now, Open)
@@ -257,11 +306,11 @@ const (
 	stale
 )
 
-func (m *Machine) judge(now time.Duration, t Token, v Verdict, r result) decision {
+func (m *Machine) judge(now time.Duration, t *Token, v Verdict, r result) decision {
 	straggler := t.generation != m.generation
 	switch m.state {
 	case Closed:
-		if straggler && m.stragglers.Closed == stragglerDrop {
+		if straggler && !m.countsLate {
 			m.window.touch(now)
 			return stale
 		}
@@ -287,17 +336,12 @@ func (m *Machine) judge(now time.Duration, t Token, v Verdict, r result) decisio
 	return undecided
 }
 
-func (m *Machine) closedResult(now time.Duration, t Token, r result) decision {
+func (m *Machine) closedResult(now time.Duration, t *Token, r result) decision {
 	if !m.window.add(now, t.stamp, r) {
 		return stale
 	}
-	if r.void || m.mode == modeForcedOpen {
-		return undecided
-	}
-	if m.evaluate == atCompletion || m.evaluate == atFailure && r.failed {
-		if m.rule.trips(m.window.counts()) {
-			return opens
-		}
+	if !r.void && (m.atResult || m.atFailure && r.failed) && m.rule.trips(m.held) {
+		return opens
 	}
 	return undecided
 }
@@ -321,7 +365,7 @@ func (m *Machine) close(now time.Duration, r result) {
 
 // openResult is a result that comes while open.
 func (m *Machine) openResult(now time.Duration, v Verdict, r result, does string) decision {
-	if m.mode == modeForcedOpen {
+	if m.forced {
 		return undecided
 	}
 	if m.timer.From == fromLastError && r.failed && does != stragglerDrop {
@@ -343,7 +387,7 @@ func (m *Machine) openResult(now time.Duration, v Verdict, r result, does string
 		return undecided
 	case stragglerReopen:
 		m.window.add(now, 0, r)
-		if !r.void && m.rule.trips(m.window.counts()) {
+		if !r.void && m.rule.trips(m.held) {
 			return opens
 		}
 		return undecided
@@ -358,7 +402,7 @@ func (m *Machine) State(now time.Duration) State {
 	switch {
 	case m.state == Closed:
 		m.window.touch(now)
-	case m.state == Open && m.timer.Wake == wakeTouch && m.mode != modeForcedOpen && m.timer.over(now):
+	case m.state == Open && m.timer.Wake == wakeTouch && !m.forced && m.timer.over(now):
 		m.enter(now, HalfOpen)
 	}
 	return m.state

@@ -381,7 +381,7 @@ func TestBreakerAgreesWithItsPlainTwin(t *testing.T) {
 			c.Ramp = &Ramp{From: float64(rapid.IntRange(0, 4).Draw(t, "from")) / 4, Over: time.Duration(rapid.IntRange(1, 20).Draw(t, "over"))}
 		}
 		m := c.NewMachine(0)
-		m.window, m.rule = w.window, w.rule
+		m.window, m.rule, m.held = w.window, w.rule, w.counts()
 		plain := &plainBreaker{config: c, window: twin}
 		type out struct {
 			fast Token

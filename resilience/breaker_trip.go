@@ -25,7 +25,26 @@ type tripRule struct {
 	slow     float64 // share of slow calls; 0: not looked at
 	min      int
 	above    bool // at the threshold is not enough
-	rounding string
+	rounding rounding
+}
+
+// rounding is how a share is rounded to whole percents.
+type rounding uint8
+
+const (
+	exactly rounding = iota
+	toNearest
+	downward
+)
+
+func roundingOf(word string) rounding {
+	switch word {
+	case roundNearest:
+		return toNearest
+	case roundDown:
+		return downward
+	}
+	return exactly
 }
 
 func (r *tripRule) trips(c *counts) bool {
@@ -62,9 +81,9 @@ func (r *tripRule) share(part, total int, threshold float64) bool {
 	x := float64(part)
 	limit := float64(threshold * float64(total))
 	switch r.rounding {
-	case roundNearest:
+	case toNearest:
 		x, limit = float64((200*part+total)/(2*total)), float64(threshold*100)
-	case roundDown:
+	case downward:
 		x, limit = float64(100*part/total), float64(threshold*100)
 	}
 	if r.above {
