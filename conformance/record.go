@@ -42,11 +42,17 @@ func (c *clocked) State(at time.Duration) conform.State {
 	return c.subject.State()
 }
 
-// inBubble runs f with a new breaker at the bubble's midnight.
+// inBubble runs f with a new breaker at the bubble's midnight. A panic of f
+// reaches the caller.
 func inBubble(t *testing.T, c config, f func(b conform.Breaker)) {
+	var panicked any
 	synctest.Test(t, func(*testing.T) {
+		defer func() { panicked = recover() }()
 		f(&clocked{subject: c.build(), start: time.Now()})
 	})
+	if panicked != nil {
+		panic(panicked)
+	}
 }
 
 // record makes the whole file of a dialect: the traces made by hand, then the
@@ -79,7 +85,7 @@ func record(t *testing.T, d dialect) *conform.File {
 		for range share(tracesPerDialect, len(d.configs), i) {
 			number++
 			gen := &generator{
-				Rand: rand.New(rand.NewPCG(name.Sum64(), uint64(number))), config: c, classes: d.classes,
+				chooser: rand.New(rand.NewPCG(name.Sum64(), uint64(number))), config: c, classes: d.classes, least: minSteps,
 			}
 			inBubble(t, c, func(b conform.Breaker) {
 				g.Traces = append(g.Traces, conform.Trace{Name: fmt.Sprintf("g%d", number), Steps: gen.run(b)})
@@ -114,12 +120,17 @@ func (h *handTrace) trace() (*conform.Trace, error) {
 	return &tr, nil
 }
 
+// chooser chooses one of n, from 0: a seeded generator for the files, or rapid,
+// which can make what it chose smaller.
+type chooser interface{ IntN(n int) int }
+
 // generator draws a trace while the breaker answers, so that calls end that
 // were admitted, and time goes where the breaker is about to move.
 type generator struct {
-	*rand.Rand
+	chooser
 	config
 	classes []call.Class
+	least   int // steps
 
 	now      time.Duration
 	opened   time.Duration // when it was last seen to open
@@ -136,7 +147,7 @@ func (g *generator) run(b conform.Breaker) (steps []conform.Step) {
 	g.failing = g.IntN(2) == 0
 	g.purity = 1 << (2 * g.IntN(3))
 	g.pace = 1 << g.IntN(5)
-	for range minSteps + g.IntN(maxSteps-minSteps+1) {
+	for range g.least + g.IntN(maxSteps-g.least+1) {
 		g.wait()
 		if g.IntN(12) == 0 {
 			g.failing = !g.failing
