@@ -7,6 +7,7 @@ require (
 	github.com/alibaba/sentinel-golang v1.0.4
 	github.com/failsafe-go/failsafe-go v0.9.8
 	github.com/sony/gobreaker/v2 v2.4.0
+	go.yaml.in/yaml/v4 v4.0.0
 	pgregory.net/rapid v1.3.0
 )
 
