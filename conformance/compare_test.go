@@ -19,12 +19,12 @@ type drawn struct{ t *rapid.T }
 
 func (d drawn) IntN(n int) int { return rapid.IntRange(0, n-1).Draw(d.t, "choice") }
 
-// compare records traces that rapid draws, with any configuration of the
+// compare records traces that rapid draws, with a drawn configuration of the
 // dialect, and replays each to a breaker of the caller's: a dialect of ours
 // from its settings. It returns what rapid calls when it checks.
 func compare(t *testing.T, d dialect, ours func(settings string) conform.Breaker) func(*rapid.T) {
 	return func(rt *rapid.T) {
-		c := rapid.SampledFrom(d.configs).Draw(rt, "config")
+		c := d.draw(drawn{rt})
 		g := conform.Group{Settings: c.settings, Unit: c.unit}
 		tr := conform.Trace{Name: "drawn"}
 		inBubble(t, c, func(b conform.Breaker) {

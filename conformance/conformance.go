@@ -42,6 +42,9 @@ type dialect struct {
 	configs []config
 	hand    []handTrace
 	classes []call.Class // what calls end with, besides ok and failure
+	// draw makes a configuration that the list may lack, for traces that are
+	// not stored.
+	draw func(chooser) config
 }
 
 // handTrace shows one fact. Its steps are what the library is expected to do.
@@ -71,6 +74,9 @@ func brief(d time.Duration) string {
 	}
 	return s
 }
+
+// among is one of the values.
+func among[T any](c chooser, values ...T) T { return values[c.IntN(len(values))] }
 
 // version is that of a module in our go.mod.
 func version(module string) (string, error) {

@@ -117,6 +117,19 @@ func failsafeConfigs(name string, trips []failsafeConfig) (out []config) {
 	return out
 }
 
+// drawFailsafe draws a configuration; trip gives it the rule.
+func drawFailsafe(name string, trip func(chooser, *failsafeConfig)) func(chooser) config {
+	return func(c chooser) config {
+		f := failsafeConfig{dialect: name, cooldown: time.Duration(1+c.IntN(12)) * time.Second, forgives: among(c, false, true)}
+		if c.IntN(2) == 0 {
+			f.successes = 1 + c.IntN(4)
+			f.probes = f.successes + c.IntN(4)
+		}
+		trip(c, &f)
+		return f.config()
+	}
+}
+
 func failsafeCount() dialect {
 	const name = "failsafe-go-count"
 	of := func(failures, of, successes, probes int) config {
@@ -125,6 +138,10 @@ func failsafeCount() dialect {
 	return dialect{
 		name: name, module: failsafeModule, classes: gobreakerClasses,
 		configs: failsafeConfigs(name, []failsafeConfig{{failures: 1, of: 1}, {failures: 3, of: 3}, {failures: 2, of: 5}, {failures: 5, of: 10}}),
+		draw: drawFailsafe(name, func(c chooser, f *failsafeConfig) {
+			f.failures = 1 + c.IntN(5)
+			f.of = f.failures + c.IntN(6)
+		}),
 		hand: []handTrace{
 			{"delay-is-inclusive", "at exactly the delay it is half-open, 1 ns before it is open", of(1, 1, 0, 0), "a s0O 1-1r +1aH"},
 			{"partly-filled", "2 failures of 5 open it though only 2 calls were made", of(2, 5, 0, 0), "a s0 a s1O"},
@@ -157,6 +174,14 @@ func failsafeTime() dialect {
 			{failures: 3, period: 10 * time.Second}, {failures: 1, period: 20 * time.Second},
 			{ratio: 50, minCalls: 4, period: 10 * time.Second}, {ratio: 67, minCalls: 3, period: 10 * time.Second},
 			{ratio: 100, minCalls: 2, period: 30 * time.Second}, {ratio: 30, minCalls: 6, period: 10 * time.Second},
+		}),
+		draw: drawFailsafe(name, func(c chooser, f *failsafeConfig) {
+			f.period = among(c, 5*time.Second, 10*time.Second, 40*time.Second)
+			if c.IntN(3) == 0 {
+				f.failures = 1 + c.IntN(5)
+				return
+			}
+			f.ratio, f.minCalls = float64(1+c.IntN(100)), 1+c.IntN(8)
 		}),
 		hand: []handTrace{
 			{"count-in-period", "3 failures within 10 slices open it", count, "a s0 a s1 10-1a s2O"},

@@ -70,7 +70,7 @@ func (s *gobreakerSubject) State() conform.State { return conform.ParseState(s.c
 type gobreakerConfig struct {
 	dialect     string
 	consecutive int     // ReadyToTrip: ConsecutiveFailures >= n
-	ratio       float64 // ReadyToTrip: Requests >= minCalls and TotalFailures/Requests >= ratio
+	ratio       float64 // of whole percents; ReadyToTrip: Requests >= minCalls and TotalFailures/Requests >= ratio
 	minCalls    int
 	interval    time.Duration
 	buckets     int
@@ -87,7 +87,7 @@ func (c gobreakerConfig) settings() string {
 	if c.consecutive > 0 {
 		out += fmt.Sprintf("consecutive: %d, ", c.consecutive)
 	} else {
-		out += fmt.Sprintf("ratio: %g%%, min_calls: %d, ", c.ratio*100, c.minCalls)
+		out += fmt.Sprintf("ratio: %.0f%%, min_calls: %d, ", c.ratio*100, c.minCalls)
 	}
 	if c.interval > 0 {
 		out += fmt.Sprintf("window: %s, ", brief(c.interval))
@@ -178,6 +178,23 @@ func gobreakerConfigs(name string, windows []gobreakerConfig) (out []config) {
 	return out
 }
 
+// drawGobreaker draws a configuration; window gives it interval and buckets.
+func drawGobreaker(name string, window func(chooser, *gobreakerConfig)) func(chooser) config {
+	return func(c chooser) config {
+		g := gobreakerConfig{
+			dialect: name, cooldown: time.Duration(1+c.IntN(12)) * time.Second, probes: 1 + c.IntN(5),
+			excludes: among(c, false, true), forgives: among(c, false, true),
+		}
+		if c.IntN(2) == 0 {
+			g.consecutive = 1 + c.IntN(8)
+		} else {
+			g.ratio, g.minCalls = float64(1+c.IntN(100))/100, 1+c.IntN(10)
+		}
+		window(c, &g)
+		return g.config()
+	}
+}
+
 func gobreakerConsecutive() dialect {
 	const name = "gobreaker-consecutive"
 	one := gobreakerConfig{dialect: name, consecutive: 1, cooldown: time.Second, probes: 1}.config()
@@ -185,6 +202,7 @@ func gobreakerConsecutive() dialect {
 	three := gobreakerConfig{dialect: name, consecutive: 1, cooldown: time.Second, probes: 3, excludes: true}.config()
 	return dialect{
 		name: name, module: gobreakerModule, classes: gobreakerClasses,
+		draw: drawGobreaker(name, func(chooser, *gobreakerConfig) {}),
 		// Four times the same window, so that each trip meets each of the rest.
 		configs: gobreakerConfigs(name, make([]gobreakerConfig, 4)),
 		hand: []handTrace{
@@ -207,9 +225,10 @@ func gobreakerFixed() dialect {
 	const name = "gobreaker-fixed"
 	six := gobreakerConfig{dialect: name, consecutive: 6, interval: 10 * time.Second, cooldown: 60 * time.Second, probes: 1}.config()
 	half := gobreakerConfig{dialect: name, ratio: 0.5, minCalls: 4, interval: 10 * time.Second, cooldown: 5 * time.Second, probes: 1}.config()
+	draw := func(c chooser, g *gobreakerConfig) { g.interval = time.Duration(1+c.IntN(12)) * time.Second }
 	windows := []gobreakerConfig{{interval: time.Second}, {interval: 2 * time.Second}, {interval: 5 * time.Second}, {interval: 10 * time.Second}}
 	return dialect{
-		name: name, module: gobreakerModule, classes: gobreakerClasses, configs: gobreakerConfigs(name, windows),
+		name: name, module: gobreakerModule, classes: gobreakerClasses, configs: gobreakerConfigs(name, windows), draw: drawGobreaker(name, draw),
 		hand: []handTrace{
 			{"edge-of-interval", "five failures on either side of the end of the interval do not open it", six, "1a s0 a s1 a s2 a s3 a s4 +1a s5 a s6 a s7 a s8 a s9"},
 			{"interval-is-inclusive", "at exactly the interval the old one still counts", six, "1a s0 a s1 a s2 a s3 a s4 a s5O"},
@@ -226,11 +245,15 @@ func gobreakerRolling() dialect {
 	const name = "gobreaker-rolling"
 	half := gobreakerConfig{dialect: name, ratio: 0.5, minCalls: 4, interval: 10 * time.Second, buckets: 10, cooldown: 60 * time.Second, probes: 1}.config()
 	six := gobreakerConfig{dialect: name, consecutive: 6, interval: 10 * time.Second, buckets: 10, cooldown: 60 * time.Second, probes: 1}.config()
+	draw := func(c chooser, g *gobreakerConfig) {
+		g.buckets = 2 + c.IntN(9)
+		g.interval = time.Duration(g.buckets) * among(c, time.Second, 2*time.Second, 500*time.Millisecond)
+	}
 	windows := []gobreakerConfig{
 		{interval: 2 * time.Second, buckets: 2}, {interval: 3 * time.Second, buckets: 3}, {interval: 10 * time.Second, buckets: 10}, {interval: time.Second, buckets: 5},
 	}
 	return dialect{
-		name: name, module: gobreakerModule, classes: gobreakerClasses, configs: gobreakerConfigs(name, windows),
+		name: name, module: gobreakerModule, classes: gobreakerClasses, configs: gobreakerConfigs(name, windows), draw: drawGobreaker(name, draw),
 		hand: []handTrace{
 			{"bucket-leaves", "a bucket leaves at exactly the interval after its start", half, "a s0 a s1 a s2 10a s3"},
 			{"bucket-stays", "1 ns earlier it is still there", half, "a s0 a s1 a s2 10-1a s3O"},

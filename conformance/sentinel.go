@@ -197,6 +197,19 @@ func sentinelConfigs(name string, trips []sentinelConfig) (out []config) {
 	return out
 }
 
+// drawSentinel draws a configuration; trip gives it the rule.
+func drawSentinel(name string, trip func(chooser, *sentinelConfig)) func(chooser) config {
+	return func(c chooser) config {
+		s := sentinelConfig{
+			dialect: name, minCalls: c.IntN(8), cooldown: time.Duration(1+c.IntN(12)) * time.Second,
+			probes: c.IntN(4), forgives: among(c, false, true), buckets: among(c, 1, 2, 5, 10),
+		}
+		s.window = time.Duration(s.buckets) * among(c, 100*time.Millisecond, time.Second, 4*time.Second)
+		trip(c, &s)
+		return s.config()
+	}
+}
+
 func sentinelErrorRatio() dialect {
 	const name = "sentinel-error-ratio"
 	half := func(buckets, probes int) config {
@@ -207,6 +220,7 @@ func sentinelErrorRatio() dialect {
 	return dialect{
 		name: name, module: sentinelModule, classes: gobreakerClasses,
 		configs: sentinelConfigs(name, []sentinelConfig{{ratio: 50, minCalls: 4}, {ratio: 100, minCalls: 1}, {ratio: 30, minCalls: 6}, {ratio: 60, minCalls: 0}}),
+		draw:    drawSentinel(name, func(c chooser, s *sentinelConfig) { s.ratio = float64(1 + c.IntN(100)) }),
 		hand: []handTrace{
 			{"ratio-is-inclusive", "2 of 4 is 50% and opens it", half(1, 0), "a o0 a o1 a s2 a s3O"},
 			{"success-trips", "a success that completes the minimum opens it", half(1, 0), "a s0 a s1 a o2 a o3O"},
@@ -240,6 +254,7 @@ func sentinelErrorCount() dialect {
 	return dialect{
 		name: name, module: sentinelModule, classes: gobreakerClasses,
 		configs: sentinelConfigs(name, []sentinelConfig{{failures: 3, minCalls: 0}, {failures: 1, minCalls: 4}, {failures: 5, minCalls: 5}, {failures: 2, minCalls: 3}}),
+		draw:    drawSentinel(name, func(c chooser, s *sentinelConfig) { s.failures = 1 + c.IntN(6) }),
 		hand: []handTrace{
 			{"count-is-inclusive", "the third failure within the window opens it", three(0, 0), "a s0 a o1 a s2 a o3 a s4O"},
 			{"minimum-counts-all", "not before the minimum of requests, and a success can complete it", three(5, 0), "a s0 a s1 a s2 a o3 a o4O"},
@@ -260,6 +275,9 @@ func sentinelSlowRatio() dialect {
 	return dialect{
 		name: name, module: sentinelModule, classes: gobreakerClasses,
 		configs: sentinelConfigs(name, []sentinelConfig{slow(50, time.Second, 4), slow(100, 500*time.Millisecond, 1), slow(30, 2*time.Second, 6), slow(60, time.Second, 0)}),
+		draw: drawSentinel(name, func(c chooser, s *sentinelConfig) {
+			s.ratio, s.slow = float64(1+c.IntN(100)), among(c, 500*time.Millisecond, time.Second, 3*time.Second)
+		}),
 		hand: []handTrace{
 			{"slow-is-strict", "a call of exactly the limit is not slow, one of 1 ms more is", half, "a a 1000o0 o1 a a 1001o2 o3O"},
 			{"slow-is-floored", "lengths are differences of whole milliseconds of the clock: 1 s and 2 ns can be slow", half, "1-1a a 1000+1o0 o1O"},
