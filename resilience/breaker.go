@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"blastradius/sim/call"
@@ -186,6 +187,7 @@ func (c *Breaker) Validate() []spec.Problem {
 	if c.Open.Max > 0 && c.Open.Max < c.Cooldown {
 		problem("open.max", "open.max "+brief(c.Open.Max)+" is below cooldown "+brief(c.Cooldown), "raise it or lower cooldown", false)
 	}
+	out = append(out, c.foreignKeys()...)
 	out = append(out, c.validateHalfOpen()...)
 	if c.Ramp != nil {
 		out = append(out, c.Ramp.problems()...)
@@ -194,6 +196,21 @@ func (c *Breaker) Validate() []spec.Problem {
 		problem("verdicts", "no outcome is a failure: it can never open", "verdicts: {timeout: failure}", true)
 	}
 	out = append(out, c.Scope.problems()...)
+	return out
+}
+
+// foreignKeys warns of keys that the library of the dialect does not have.
+func (c *Breaker) foreignKeys() (out []spec.Problem) {
+	d := Dialects[c.Dialect]
+	if d.Keys == "" {
+		return nil
+	}
+	has := append(strings.Fields(d.Keys), "dialect", "verdicts", "record", "recheck", "scope", "flap_dwell")
+	for _, key := range slices.Sorted(maps.Keys(c.chosen)) {
+		if !slices.Contains(has, key) {
+			out = append(out, spec.Problem{Field: key, Text: fmt.Sprintf("%s has no %s: with it this is another breaker", c.Dialect, key), Hint: "keys of it: " + strings.ReplaceAll(d.Keys, " ", ", "), Warning: true})
+		}
+	}
 	return out
 }
 
@@ -206,10 +223,15 @@ func (c *Breaker) validateHalfOpen() []spec.Problem {
 	case h.Admit == admitTotal && h.Need > h.probes:
 		out = append(out, spec.Problem{Field: "half_open.need", Text: fmt.Sprintf("%d probes cannot give the %d results that half-open needs: it would never end", h.probes, h.Need), Hint: fmt.Sprintf("probes: %d", h.Need)})
 	}
-	if c.chosen["lease"] && c.Lease < 0 && h.MaxStay < 0 && h.Timeout == 0 && (h.Admit == admitTotal || h.Admit == admitInFlight) {
-		out = append(out, spec.Problem{Field: "lease", Text: "half-open has no exit: a probe that never reports holds its slot for ever", Hint: "lease: 30s, or half_open: {max_stay: 30s}", Warning: true})
-	}
 	return out
+}
+
+// HasExit reports whether half-open ends though a probe never reports.
+func (c *Breaker) HasExit() bool {
+	h := c.HalfOpen
+	bounded := h.Admit == admitTotal || h.Admit == admitInFlight
+	leased := h.Admit == admitTotal && c.Lease >= 0
+	return !bounded || leased || h.MaxStay > 0 || h.Timeout > 0
 }
 
 // halfOpenPlan is a half-open rule with every number known.

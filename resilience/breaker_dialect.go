@@ -15,6 +15,9 @@ type Dialect struct {
 	Known   string // "observed": recorded from the library; "read": from its source
 	About   string // what sets it apart, one sentence
 	Differs string // what the keys cannot say; empty when nothing is known
+	// Keys are what the library lets its user set, beside the verdicts and what
+	// belongs to the product; empty: everything.
+	Keys string
 	// Verdicts are the library's own judgement of outcomes, nil for this
 	// product's.
 	Verdicts *[call.NumClasses]Verdict
@@ -40,11 +43,13 @@ var Dialects = map[string]Dialect{
 
 	"resilience4j-count": {
 		Of: "resilience4j 2.4.0, COUNT_BASED", Known: "read", Verdicts: everyError(nil),
+		Keys:  "ratio slow window min_calls cooldown open probes half_open mode",
 		About: "min_calls clamped to the window, slow calls, late results judged as probes",
 		set:   func(c *Breaker) { resilience4j(c); c.Window, c.Clamp = &LastCalls{N: 100}, true },
 	},
 	"resilience4j-time": {
 		Of: "resilience4j 2.4.0, TIME_BASED", Known: "read", Verdicts: everyError(nil),
+		Keys:  "ratio slow window min_calls cooldown open probes half_open mode",
 		About: "one-second buckets that begin with the second, so the last 9 to 10 of 10 s count; min_calls not clamped",
 		set: func(c *Breaker) {
 			resilience4j(c)
@@ -53,6 +58,7 @@ var Dialects = map[string]Dialect{
 	},
 	"polly-v8": {
 		Of: "Polly 8.7.0", Known: "read", Verdicts: everyError(map[call.Class]Verdict{call.Cancelled: Neutral}),
+		Keys:  "ratio window min_calls cooldown open mode",
 		About: "decides at failures only; any outcome that is not handled closes, a cancelled probe too",
 		set: func(c *Breaker) {
 			c.Window, c.Ratio, c.MinCalls = &Buckets{Span: 30 * time.Second, N: 10, Align: alignFirstEvent}, 0.1, 100
@@ -63,11 +69,13 @@ var Dialects = map[string]Dialect{
 	},
 	"gobreaker-consecutive": {
 		Of: "sony/gobreaker v2.4.0, default settings", Known: "observed", Verdicts: everyError(nil),
+		Keys:  "consecutive failures ratio above window min_calls cooldown probes",
 		About: "the sixth failure in a row opens; generations drop every late result",
 		set:   func(c *Breaker) { gobreaker(c); c.Consecutive, c.Window = 6, &SinceClear{} },
 	},
 	"gobreaker-fixed": {
 		Of: "sony/gobreaker v2.4.0 with Interval", Known: "observed", Verdicts: everyError(nil),
+		Keys:  "consecutive failures ratio above window min_calls cooldown probes",
 		About: "all counts cleared at each interval, and calls across the edge dropped",
 		set: func(c *Breaker) {
 			gobreaker(c)
@@ -76,6 +84,7 @@ var Dialects = map[string]Dialect{
 	},
 	"gobreaker-rolling": {
 		Of: "sony/gobreaker v2.4.0 with Interval and BucketPeriod", Known: "observed", Verdicts: everyError(nil),
+		Keys:  "consecutive failures ratio above window min_calls cooldown probes",
 		About: "buckets from the last transition on; a result counts in the bucket of its admission",
 		set: func(c *Breaker) {
 			gobreaker(c)
@@ -84,6 +93,7 @@ var Dialects = map[string]Dialect{
 	},
 	"failsafe-go-count": {
 		Of: "failsafe-go 0.9.8, WithFailureThresholdRatio", Known: "observed", Verdicts: everyError(nil),
+		Keys:  "failures window cooldown open probes half_open",
 		About: "so many failures of the last few, a partly filled window too; probes bounded in flight",
 		set: func(c *Breaker) {
 			failsafe(c)
@@ -92,6 +102,7 @@ var Dialects = map[string]Dialect{
 	},
 	"failsafe-go-time": {
 		Of: "failsafe-go 0.9.8, WithFailureRateThreshold", Known: "observed", Verdicts: everyError(nil),
+		Keys:  "failures ratio window min_calls cooldown open probes half_open",
 		About: "ten slices of the period; the rate rounded to whole percents; as many probes as executions needed",
 		set: func(c *Breaker) {
 			failsafe(c)
@@ -102,6 +113,7 @@ var Dialects = map[string]Dialect{
 	"hystrix": {
 		Of: "Hystrix 1.5.13", Known: "read",
 		Verdicts: everyError(map[call.Class]Verdict{call.ClientError: Suspect, call.Cancelled: Suspect, call.Rejected: Lost}),
+		Keys:     "ratio window min_calls tick cooldown mode",
 		About:    "decides every 500 ms; a refused probe leaves it half-open for good",
 		set: func(c *Breaker) {
 			c.Window, c.Ratio, c.Rounding, c.MinCalls = &Buckets{Span: 10 * time.Second, N: 20, Align: alignEpoch}, 0.5, roundDown, 20
@@ -112,6 +124,7 @@ var Dialects = map[string]Dialect{
 	},
 	"hystrix-go": {
 		Of: "hystrix-go fa1af6a", Known: "read", Verdicts: everyError(map[call.Class]Verdict{call.Cancelled: Attempt}),
+		Keys:  "ratio window min_calls cooldown mode",
 		About: "decides at admission; no half-open state, one test a sleep window, and any success seen while open closes",
 		set: func(c *Breaker) {
 			c.Window, c.Ratio, c.Rounding, c.MinCalls = &Lagging{Span: 10 * time.Second, N: 10}, 0.5, roundNearest, 20
@@ -123,6 +136,7 @@ var Dialects = map[string]Dialect{
 	"cep21-circuit": {
 		Of: "cep21/circuit v4.2.0, its hystrix opener and closer", Known: "read",
 		Verdicts: everyError(map[call.Class]Verdict{call.ClientError: Neutral, call.Cancelled: Neutral}),
+		Keys:     "ratio window min_calls cooldown probes half_open mode",
 		About:    "no half-open state: some tests a sleep window, and so many in a row close it",
 		set: func(c *Breaker) {
 			c.Window, c.Ratio, c.Rounding, c.MinCalls = &Buckets{Span: 10 * time.Second, N: 10, Align: alignEpoch}, 0.5, roundDown, 20
@@ -133,17 +147,20 @@ var Dialects = map[string]Dialect{
 	},
 	"sentinel-error-ratio": {
 		Of: "sentinel-golang 1.0.4, ErrorRatio", Known: "observed", Verdicts: everyError(nil),
+		Keys:  "ratio window min_calls cooldown probes half_open",
 		About: "one tumbling window; a probe blocked by another rule opens it without a new wait",
 		set:   func(c *Breaker) { sentinel(c); c.Ratio, c.MinCalls = 0.5, 5 },
 	},
 	"sentinel-error-count": {
 		Of: "sentinel-golang 1.0.4, ErrorCount", Known: "observed", Verdicts: everyError(nil),
+		Keys:  "failures window min_calls cooldown probes half_open",
 		About: "a number of errors in one tumbling window",
 		set:   func(c *Breaker) { sentinel(c); c.Failures, c.MinCalls = 10, 5 },
 	},
 	"sentinel-slow-ratio": {
 		Of: "sentinel-golang 1.0.4, SlowRequestRatio", Known: "observed",
 		Verdicts: &[call.NumClasses]Verdict{},
+		Keys:     "slow window min_calls cooldown probes half_open",
 		About:    "looks at durations alone: errors that come fast are well",
 		set: func(c *Breaker) {
 			sentinel(c)
@@ -152,6 +169,7 @@ var Dialects = map[string]Dialect{
 	},
 	"semian": {
 		Of: "semian 0.28.2", Known: "read", Verdicts: everyError(map[call.Class]Verdict{call.ClientError: Success, call.Cancelled: Neutral, call.Rejected: Neutral}),
+		Keys:  "failures window cooldown open probes half_open",
 		About: "errors of the last while, successes leave no trace; the wait counts from the last error, everyone passes half-open",
 		set: func(c *Breaker) {
 			c.Failures, c.Window, c.MinCalls = 3, &ErrorTimes{Span: 10 * time.Second}, 1
@@ -162,6 +180,7 @@ var Dialects = map[string]Dialect{
 	},
 	"goresilience": {
 		Of: "slok/goresilience", Known: "read", Verdicts: everyError(nil),
+		Keys:    "ratio window min_calls cooldown probes",
 		About:   "everyone passes half-open, and the first results without an error close it",
 		Differs: "v0.2.0 compares the share with min_calls percent instead of ratio, which the repository has corrected since; this is the corrected one",
 		set: func(c *Breaker) {
@@ -174,6 +193,7 @@ var Dialects = map[string]Dialect{
 	},
 	"misim": {
 		Of: "MiSim 4.1.5", Known: "read", Verdicts: everyError(nil),
+		Keys:  "ratio window cooldown",
 		About: "its threshold is infinite by default, so it never opens until ratio is set",
 		set: func(c *Breaker) {
 			c.Window, c.MinCalls = &LastSpan{Span: 20 * time.Second}, 5
@@ -185,6 +205,7 @@ var Dialects = map[string]Dialect{
 	},
 	"seed-consecutive": {
 		Of: "an article's breaker of failures in a row", Known: "read", Verdicts: everyError(seedVerdicts),
+		Keys:  "consecutive cooldown",
 		About: "everyone passes half-open; late failures open it again and restart the cooldown",
 		set: func(c *Breaker) {
 			seed(c)
@@ -193,6 +214,7 @@ var Dialects = map[string]Dialect{
 	},
 	"seed-window": {
 		Of: "an article's breaker of a rate over the last calls", Known: "read", Verdicts: everyError(seedVerdicts),
+		Keys:  "ratio window min_calls cooldown",
 		About: "everyone passes half-open; late failures open it again and restart the cooldown",
 		set:   seed,
 	},

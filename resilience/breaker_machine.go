@@ -35,7 +35,9 @@ type Machine struct {
 	disabled   bool    // stays closed and counts nothing
 
 	state      State
-	generation uint32 // of admissions: every transition starts a new one
+	generation uint32        // of admissions: every transition starts a new one
+	lastError  time.Duration // instants that a cooldown may count from
+	lastProbe  time.Duration
 
 	*Tally
 }
@@ -229,6 +231,7 @@ func (m *Machine) enters(now time.Duration, t *Token) bool {
 	slot, ok := m.gate.permits.admit(now)
 	if ok {
 		m.Probes++
+		m.lastProbe = now
 		t.slot = slot
 	}
 	return ok
@@ -273,6 +276,9 @@ func (m *Machine) count(now time.Duration, t *Token, v Verdict) {
 }
 
 func (m *Machine) resultOf(now time.Duration, t *Token, v Verdict) result {
+	if v == Failure {
+		m.lastError = now
+	}
 	return result{failed: v == Failure, slow: m.slowOver > 0 && now-t.at > m.slowOver, void: v != Success && v != Failure && v != Attempt}
 }
 
@@ -409,6 +415,7 @@ func (m *Machine) State(now time.Duration) State {
 }
 
 func (m *Machine) enter(now time.Duration, s State) {
+	probed := m.state == HalfOpen
 	m.state = s
 	m.generation++
 	if m.clears[s] {
@@ -417,6 +424,12 @@ func (m *Machine) enter(now time.Duration, s State) {
 	switch s {
 	case Open:
 		m.timer.begin(now)
+		switch {
+		case m.timer.From == fromLastError:
+			m.timer.since = m.lastError
+		case m.timer.From == fromLastProbe && probed:
+			m.timer.since = m.lastProbe
+		}
 		m.Opens++
 		if m.tests != nil {
 			m.tests.reset()

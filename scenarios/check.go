@@ -20,6 +20,7 @@ func (f *File) check(d *decoder) {
 	c.faults()
 	c.permits()
 	c.limits()
+	c.breakers()
 	if !f.part && !slices.ContainsFunc(d.problems, func(p Problem) bool { return !p.Warning }) {
 		c.arms()
 		c.expectations()
