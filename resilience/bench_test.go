@@ -45,6 +45,8 @@ func BenchmarkLayers(b *testing.B) {
 		{"retry/three_attempts", newRetry(), failed},
 		{"fallback/live", newFallback(), ok},
 		{"fallback/degraded", newFallback(), failed},
+		{"rate_limit/granted", rateLimitOf(&TokenBucket{Rate: 1e9, Burst: 1 << 30}), ok},
+		{"rate_limit/full", rateLimitOf(&TokenBucket{Rate: 1e-3, Burst: 1}), ok},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			inner := &held{}
@@ -119,6 +121,8 @@ func TestNoAllocationsInSteadyState(t *testing.T) {
 		},
 		"bulkhead": {&Bulkhead{Permits: 3, Queue: -1}, &Bulkhead{Permits: 3, Queue: 5, MaxWait: 4 * ms}, &Bulkhead{Permits: 3, Queue: -1, MaxWait: -1}},
 		"timeout":  {&Timeout{After: 5 * ms}},
+		"rate_limit": {rateLimitOf(&TokenBucket{Rate: 1000, Burst: 5}), rateLimitOf(&LeakyBucket{Rate: 1000, Size: 9}),
+			rateLimitOf(&GCRA{Rate: 1000, Burst: 5}, waiting10), rateLimitOf(&FixedWindow{Calls: 9, Per: 7 * ms}, waiting10), rateLimitOf(&SlidingLog{Calls: 9, Per: 7 * ms}, waiting10)},
 		"retry": {newRetry(), retryOf(4, &ExponentialBackoff{Base: ms, Factor: 2, Max: 3 * ms}, func(c *Retry) { c.Jitter = JitterDecorrelated }),
 			retryOf(2, &ConstantBackoff{Wait: ms})},
 		"fallback": {newFallback(), fallbackOf(func(c *Fallback) { c.Serve, c.Hit, c.Latency = ServeCached, 0.5, ms }), fallbackOf(func(c *Fallback) { c.Serve, c.Size = ServeQueue, 5 })},

@@ -38,6 +38,26 @@ var randomConfigs = map[string]func(r *rand.Rand) Config{
 	"bulkhead": func(r *rand.Rand) Config {
 		return &Bulkhead{Permits: 1 + r.IntN(4), MaxWait: time.Duration(r.IntN(12) - 1), Queue: r.IntN(6) - 1}
 	},
+	"rate_limit": func(r *rand.Rand) Config {
+		c := newRateLimit().(*RateLimit)
+		rate, n := 1e9/float64(1+r.IntN(6)), 1+r.IntN(3)
+		switch r.IntN(5) {
+		case 0:
+			c.Limit = &TokenBucket{Rate: rate, Burst: n}
+		case 1:
+			c.Limit = &GCRA{Rate: rate, Burst: n}
+		case 2:
+			c.Limit = &LeakyBucket{Rate: rate, Size: r.IntN(4)}
+		case 3:
+			c.Limit = &FixedWindow{Calls: n, Per: time.Duration(1 + r.IntN(9))}
+		default:
+			c.Limit = &SlidingLog{Calls: n, Per: time.Duration(1 + r.IntN(9))}
+		}
+		if r.IntN(2) == 0 {
+			c.WhenFull, c.MaxWait = WhenFullWait, time.Duration(r.IntN(15)-1)
+		}
+		return c
+	},
 	"timeout": func(r *rand.Rand) Config { return &Timeout{After: time.Duration(1 + r.IntN(12))} },
 	"retry": func(r *rand.Rand) Config {
 		c := newRetry().(*Retry)

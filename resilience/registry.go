@@ -7,4 +7,6 @@ var Layers = map[string]func() Config{
 	"timeout":  func() Config { return &Timeout{} },
 	"retry":    newRetry,
 	"fallback": newFallback,
+
+	"rate_limit": newRateLimit,
 }

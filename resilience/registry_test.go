@@ -42,6 +42,8 @@ func valid(kind string) Config {
 		x.Permits = 20
 	case *Timeout:
 		x.After = s
+	case *RateLimit:
+		x.Limit = &TokenBucket{Rate: 100, Burst: 1}
 	}
 	return c
 }
@@ -77,6 +79,10 @@ func TestEveryKindDescribesItself(t *testing.T) {
 	for kind, make := range Backoffs {
 		b := make()
 		described(t, kind, b, b.Text(), b.Help(), b.Example())
+	}
+	for kind, make := range Limiters {
+		l := make()
+		described(t, kind, l, l.Text(), l.Help(), l.Example())
 	}
 }
 
@@ -143,9 +149,20 @@ func TestValidate(t *testing.T) {
 		{fallbackOf(func(c *Fallback) { c.Hit, c.Size = 0.5, 5 }), "warning: hit: hit is only for serve: cached (drop it, or serve: cached); warning: size: size is only for serve: queue (drop it, or serve: queue)"},
 		{fallbackOf(func(c *Fallback) { c.Serve, c.MaxAge, c.Drain = ServeQueue, s, 3 }), "warning: max_age: max_age is only for serve: cached (drop it, or serve: cached)"},
 	}
+	tests = append(tests, []struct {
+		config Config
+		want   string
+	}{
+		{newRateLimit(), "limit: limit is missing (limit: 100/s)"},
+		{rateLimitOf(&TokenBucket{Rate: 1.0 / 3600, Burst: 1000000}), "limit.burst: burst 1000000 takes more than 36 years to fill at 1/h (lower burst or raise rate)"},
+		{rateLimitOf(&GCRA{Rate: 100, Burst: 1000000}), ""},
+		{rateLimitOf(&SlidingLog{Calls: 3, Per: s}, func(c *RateLimit) { c.MaxWait = s }), "warning: max_wait: max_wait is only for when_full: wait (when_full: wait, or drop max_wait)"},
+		{rateLimitOf(&LeakyBucket{Rate: 5, Size: 3}, waiting10), "warning: limit: size is never used: with when_full: wait the bucket has no bound (max_wait bounds the wait; or drop when_full)"},
+		{rateLimitOf(&LeakyBucket{Rate: 5}, waiting10), ""},
+	}...)
 	for _, tt := range tests {
 		if got := problems(tt.config.Validate()); got != tt.want {
-			t.Errorf("%s:\n got %s\nwant %s", tt.config.Text(), got, tt.want)
+			t.Errorf("%+v:\n got %s\nwant %s", tt.config, got, tt.want)
 		}
 	}
 }
@@ -195,6 +212,12 @@ func TestTextIsTheSettingsOnOneLine(t *testing.T) {
 		{newFallback(), "degraded"},
 		{fallbackOf(func(c *Fallback) { c.Serve, c.Hit, c.MaxAge, c.Latency = ServeCached, 0.9, 10*time.Minute, 36*ms }), "cached, hit 90%, max_age 10m, takes 36ms"},
 		{fallbackOf(func(c *Fallback) { c.Serve = ServeQueue }), "queue of 1000, drained at 10/s"},
+		{rateLimitOf(&TokenBucket{Rate: 100, Burst: 20}, waiting10), "100/s, burst 20, wait up to 10ms"},
+		{rateLimitOf(&TokenBucket{Rate: 10.0 / 60, Burst: 1}), "10/min, burst 1"},
+		{rateLimitOf(&GCRA{Rate: 7.0 / 3600, Burst: 2}, func(c *RateLimit) { c.WhenFull = WhenFullWait }), "gcra 7/h, burst 2, wait forever"},
+		{rateLimitOf(&LeakyBucket{Rate: 5.5, Size: 3}), "leaky bucket 5.5/s, size 3"},
+		{rateLimitOf(&FixedWindow{Calls: 9, Per: time.Minute}), "9 in each 1m"},
+		{rateLimitOf(&SlidingLog{Calls: 9, Per: 250 * ms}), "9 in any 250ms"},
 	}
 	for _, tt := range tests {
 		if got := tt.config.Text(); got != tt.want {
@@ -231,7 +254,7 @@ func TestBreakerAnswersForItsFigures(t *testing.T) {
 }
 
 func TestKindsAreRegisteredUnderTheNamesOfTheFile(t *testing.T) {
-	for _, kind := range strings.Fields("breaker bulkhead timeout retry fallback") {
+	for _, kind := range strings.Fields("breaker bulkhead timeout retry fallback rate_limit") {
 		if Layers[kind] == nil {
 			t.Errorf("no layer %s", kind)
 		}
@@ -239,6 +262,11 @@ func TestKindsAreRegisteredUnderTheNamesOfTheFile(t *testing.T) {
 	for _, kind := range strings.Fields("none constant exponential") {
 		if Backoffs[kind] == nil {
 			t.Errorf("no backoff %s", kind)
+		}
+	}
+	for _, kind := range strings.Fields("token_bucket gcra leaky_bucket fixed_window sliding_log") {
+		if Limiters[kind] == nil {
+			t.Errorf("no limit %s", kind)
 		}
 	}
 }

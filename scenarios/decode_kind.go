@@ -31,6 +31,7 @@ var families = map[reflect.Type]*family{
 	reflect.TypeFor[load.Config]():           newFamily("arrivals", "", load.Kinds),
 	reflect.TypeFor[resilience.Backoff]():    newFamily("backoff", "", resilience.Backoffs),
 	reflect.TypeFor[resilience.WindowKind](): windows(),
+	reflect.TypeFor[resilience.Limiter]():    newFamily("limit", resilience.DefaultLimiter, resilience.Limiters),
 }
 
 // windows are the kinds of window, where a bare value is a number of calls or a

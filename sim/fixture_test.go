@@ -45,6 +45,10 @@ func retry(attempts int, b resilience.Backoff) Layer {
 	})
 }
 
+func rateLimit(limit resilience.Limiter) Layer {
+	return layer("rate_limit", func(c resilience.Config) { c.(*resilience.RateLimit).Limit = limit })
+}
+
 func cached(hit float64, maxAge time.Duration) Layer {
 	return layer("fallback", func(c resilience.Config) {
 		f := c.(*resilience.Fallback)

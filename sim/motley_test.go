@@ -28,6 +28,17 @@ func motley() *Config {
 		l.Config.(*resilience.Retry).Jitter = jitters[i%len(jitters)]
 		return l
 	}
+	limits := []resilience.Limiter{
+		&resilience.TokenBucket{Rate: 131, Burst: 3}, &resilience.LeakyBucket{Rate: 137, Size: 2}, &resilience.SlidingLog{Calls: 37, Per: 200 * ms},
+		&resilience.GCRA{Rate: 400.0 / 3, Burst: 2}, &resilience.FixedWindow{Calls: 39, Per: 300 * ms},
+	}
+	limited := func(i int) Layer {
+		l := rateLimit(limits[i%len(limits)])
+		if r := l.Config.(*resilience.RateLimit); i%2 == 0 {
+			r.WhenFull, r.MaxWait = resilience.WhenFullWait, 40*ms
+		}
+		return l
+	}
 	latencies := []dist.Kind{
 		constant(20 * ms),
 		&dist.Exponential{MeanLatency: 30 * ms},
@@ -57,7 +68,7 @@ func motley() *Config {
 				b.Cooldown, b.Record = 3*sec, resilience.RecordAttempt
 				b.Ramp = &resilience.Ramp{From: 0.2, Over: 2 * sec}
 			}),
-			bulkhead(5+i, 50*ms), retries(i), timeout(150 * ms),
+			bulkhead(5+i, 50*ms), retries(i), timeout(150 * ms), limited(i),
 		}
 		d := Dependency{Name: fmt.Sprintf("d%d", i), Latency: latency, Stack: stack[i%3:], FinishOnCancel: i%2 == 1,
 			Errors: []ErrorShare{{Class: call.ServerError, Share: 0.04}, {Class: call.Throttled, Share: 0.01, RetryAfter: 20 * ms}}}
@@ -155,7 +166,7 @@ func TestMotleyIsBusy(t *testing.T) {
 	}
 	for _, name := range []string{
 		"dependency.X.breaker.opens", "dependency.X.breaker.closes", "dependency.X.breaker.rejected", "dependency.X.bulkhead.shed", "dependency.X.retry.retries", "dependency.X.timeout.fired",
-		"dependency.X.fallback.served", "dependency.X.outcomes.connect_error", "dependency.X.servers.waiting_max", "process.pool.in_use_max", "endpoint.X.failures.deadline", "endpoint.X.degraded_rate",
+		"dependency.X.fallback.served", "dependency.X.rate_limit.limited", "dependency.X.rate_limit.waiting_max", "dependency.X.outcomes.connect_error", "dependency.X.servers.waiting_max", "process.pool.in_use_max", "endpoint.X.failures.deadline", "endpoint.X.degraded_rate",
 	} {
 		if busy[name] == 0 {
 			t.Errorf("%s is 0", name)

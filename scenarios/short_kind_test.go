@@ -1,0 +1,40 @@
+package scenarios
+
+import (
+	"strings"
+	"testing"
+)
+
+// A kind may stand among the keys of its layer, by its name alone, or as a bare
+// value; --set reaches into each.
+func TestKindsInShort(t *testing.T) {
+	for _, c := range []struct{ layer, set, want string }{
+		{"rate_limit: 100/s", "", `{"rate_limit":{"limit":{"token_bucket":{"rate":"100/s","burst":1}},"when_full":"refuse","max_wait":"forever"}}`},
+		{"rate_limit: {token_bucket: 100/s}", "", `"limit":{"token_bucket":{"rate":"100/s","burst":1}}`},
+		{"rate_limit: {limit: 10/min, when_full: wait}", "", `"limit":{"token_bucket":{"rate":"10/min","burst":1}},"when_full":"wait"`},
+		{"rate_limit: {when_full: wait, gcra: {rate: 5/s, burst: 3}, max_wait: 1s}", "", `"limit":{"gcra":{"rate":"5/s","burst":3}},"when_full":"wait","max_wait":"1s"`},
+		{"rate_limit: 100/s", "db.rate_limit.limit.token_bucket.burst=20", `"limit":{"token_bucket":{"rate":"100/s","burst":20}}`},
+		{"rate_limit: 100/s", "db.rate_limit.limit.token_bucket.rate=7/s", `"limit":{"token_bucket":{"rate":"7/s","burst":1}}`},
+		{"rate_limit: 100/s", "db.rate_limit.limit=7/s", `"limit":{"token_bucket":{"rate":"7/s","burst":1}}`},
+		{"rate_limit: 100/s", "db.rate_limit=7/s", `"limit":{"token_bucket":{"rate":"7/s","burst":1}}`},
+		{"rate_limit: 100/s", "db.rate_limit.when_full=wait", `"limit":{"token_bucket":{"rate":"100/s","burst":1}},"when_full":"wait"`},
+		{"rate_limit: {leaky_bucket: {rate: 5/s, size: 3}}", "db.rate_limit.limit.leaky_bucket.size=4", `"limit":{"leaky_bucket":{"rate":"5/s","size":4}}`},
+		{"rate_limit: {leaky_bucket: 5/s}", "db.rate_limit.when_full=wait", `"limit":{"leaky_bucket":{"rate":"5/s","size":0}},"when_full":"wait"`},
+		{"rate_limit: {leaky_bucket: 5/s}", "db.rate_limit.limit={gcra: 7/s}", `"limit":{"gcra":{"rate":"7/s","burst":1}}`},
+	} {
+		f, err := Load("short.yaml", []byte(swap("- timeout: 1s", "- "+c.layer)))
+		if err != nil {
+			t.Errorf("%s: %v", c.layer, err)
+			continue
+		}
+		if c.set != "" {
+			if f, err = f.WithSet([]string{c.set}); err != nil {
+				t.Errorf("%s, %s: %v", c.layer, c.set, err)
+				continue
+			}
+		}
+		if _, json := f.Effective(); !strings.Contains(string(json), c.want) {
+			t.Errorf("%s, %s: no %s in %s", c.layer, c.set, c.want, json)
+		}
+	}
+}
