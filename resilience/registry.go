@@ -8,5 +8,7 @@ var Layers = map[string]func() Config{
 	"retry":    newRetry,
 	"fallback": newFallback,
 
+	"concurrency_limit": newConcurrencyLimit,
+
 	"rate_limit": newRateLimit,
 }

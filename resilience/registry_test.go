@@ -20,10 +20,11 @@ type registrar struct {
 	names []string
 }
 
-func (r *registrar) Count(name string, _ *int64)              { r.add(name) }
-func (r *registrar) Share(name string, _, _ *int64, _ string) { r.add(name) }
-func (r *registrar) Level(name string, _ *des.Gauge)          { r.add(name+"_mean", name+"_max") }
-func (r *registrar) Peak(name string, _ *des.Gauge)           { r.add(name + "_max") }
+func (r *registrar) Count(name string, _ *int64)               { r.add(name) }
+func (r *registrar) Share(name string, _, _ *int64, _ string)  { r.add(name) }
+func (r *registrar) Level(name string, _ *des.Gauge)           { r.add(name+"_mean", name+"_max") }
+func (r *registrar) Peak(name string, _ *des.Gauge)            { r.add(name + "_max") }
+func (r *registrar) Trough(name string, _ *des.Gauge, _ int64) { r.add(name + "_min") }
 func (r *registrar) Saturation(name string, _ *des.Gauge, _ int64) {
 	r.add(name)
 }
@@ -79,6 +80,13 @@ func TestEveryKindDescribesItself(t *testing.T) {
 	for kind, make := range Backoffs {
 		b := make()
 		described(t, kind, b, b.Text(), b.Help(), b.Example())
+	}
+	for kind, make := range Algorithms {
+		a := make()
+		described(t, kind, a, a.Text(), a.Help(), a.Example())
+		if p := a.Validate(); len(p) != 0 {
+			t.Errorf("%s: its defaults have problems: %v", kind, p)
+		}
 	}
 	for kind, make := range Limiters {
 		l := make()
@@ -159,6 +167,9 @@ func TestValidate(t *testing.T) {
 		{rateLimitOf(&SlidingLog{Calls: 3, Per: s}, func(c *RateLimit) { c.MaxWait = s }), "warning: max_wait: max_wait is only for when_full: wait (when_full: wait, or drop max_wait)"},
 		{rateLimitOf(&LeakyBucket{Rate: 5, Size: 3}, waiting10), "warning: limit: size is never used: with when_full: wait the bucket has no bound (max_wait bounds the wait; or drop when_full)"},
 		{rateLimitOf(&LeakyBucket{Rate: 5}, waiting10), ""},
+		{concurrencyOf(&AIMD{Start: 10, Min: 20, Max: 200}), "algorithm.start: start 10 is below min 20 (raise start or lower min)"},
+		{concurrencyOf(&Vegas{Start: 10, Max: 5}), "algorithm.start: start 10 is above max 5 (lower start or raise max)"},
+		{concurrencyOf(&Gradient2{Start: 10, Min: 20, Max: 15}), "algorithm.min: min 20 is above max 15 (raise max or lower min)"},
 	}...)
 	for _, tt := range tests {
 		if got := problems(tt.config.Validate()); got != tt.want {
@@ -218,6 +229,12 @@ func TestTextIsTheSettingsOnOneLine(t *testing.T) {
 		{rateLimitOf(&LeakyBucket{Rate: 5.5, Size: 3}), "leaky bucket 5.5/s, size 3"},
 		{rateLimitOf(&FixedWindow{Calls: 9, Per: time.Minute}), "9 in each 1m"},
 		{rateLimitOf(&SlidingLog{Calls: 9, Per: 250 * ms}), "9 in any 250ms"},
+		{newConcurrencyLimit(), "vegas 20 up to 1000, probe 30"},
+		{concurrencyOf(newAIMD(), func(c *ConcurrencyLimit) {
+			c.Window, c.Verdicts = s, map[string]string{"server_error": "drop", "ok": "ignore"}
+		}), "aimd 20 in 20..200, x0.9, timeout 5s, window 1s, ok is ignore, server_error is drop"},
+		{concurrencyOf(&Gradient2{Start: 9, Min: 1, Max: 50, Smoothing: 1, Queue: 2, Tolerance: 2, LongWindow: 5}), "gradient2 9 in 1..50, queue 2, tolerance 2, smoothing 100%, long_window 5"},
+		{concurrencyOf(&Vegas{Start: 9, Max: 50, Smoothing: 0.25, Probe: 3}), "vegas 9 up to 50, probe 3, smoothing 25%"},
 	}
 	for _, tt := range tests {
 		if got := tt.config.Text(); got != tt.want {
@@ -254,7 +271,7 @@ func TestBreakerAnswersForItsFigures(t *testing.T) {
 }
 
 func TestKindsAreRegisteredUnderTheNamesOfTheFile(t *testing.T) {
-	for _, kind := range strings.Fields("breaker bulkhead timeout retry fallback rate_limit") {
+	for _, kind := range strings.Fields("breaker bulkhead timeout retry fallback rate_limit concurrency_limit") {
 		if Layers[kind] == nil {
 			t.Errorf("no layer %s", kind)
 		}
@@ -262,6 +279,11 @@ func TestKindsAreRegisteredUnderTheNamesOfTheFile(t *testing.T) {
 	for _, kind := range strings.Fields("none constant exponential") {
 		if Backoffs[kind] == nil {
 			t.Errorf("no backoff %s", kind)
+		}
+	}
+	for _, kind := range strings.Fields("aimd vegas gradient2") {
+		if Algorithms[kind] == nil {
+			t.Errorf("no algorithm %s", kind)
 		}
 	}
 	for _, kind := range strings.Fields("token_bucket gcra leaky_bucket fixed_window sliding_log") {

@@ -32,6 +32,7 @@ var families = map[reflect.Type]*family{
 	reflect.TypeFor[resilience.Backoff]():    newFamily("backoff", "", resilience.Backoffs),
 	reflect.TypeFor[resilience.WindowKind](): windows(),
 	reflect.TypeFor[resilience.Limiter]():    newFamily("limit", resilience.DefaultLimiter, resilience.Limiters),
+	reflect.TypeFor[resilience.Algorithm]():  newFamily("algorithm", "", resilience.Algorithms),
 }
 
 // windows are the kinds of window, where a bare value is a number of calls or a

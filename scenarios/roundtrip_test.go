@@ -32,6 +32,8 @@ func TestEffectiveDecodesToItself(t *testing.T) {
 			sources["backoff "+k.Name] = strings.Replace(badBase, "- timeout: 1s", "- retry: {backoff: "+k.Example+"}", 1)
 		case "limit":
 			sources["limit "+k.Name] = strings.Replace(badBase, "- timeout: 1s", "- rate_limit: "+k.Example, 1)
+		case "algorithm":
+			sources["algorithm "+k.Name] = strings.Replace(badBase, "- timeout: 1s", "- concurrency_limit: "+k.Example, 1)
 		case "faults":
 			sources["fault "+k.Name] = strings.Replace(badBase, "    stack:", "    faults: ["+k.Example+"]\n    stack:", 1)
 		}

@@ -21,6 +21,10 @@ func TestKindsInShort(t *testing.T) {
 		{"rate_limit: {leaky_bucket: {rate: 5/s, size: 3}}", "db.rate_limit.limit.leaky_bucket.size=4", `"limit":{"leaky_bucket":{"rate":"5/s","size":4}}`},
 		{"rate_limit: {leaky_bucket: 5/s}", "db.rate_limit.when_full=wait", `"limit":{"leaky_bucket":{"rate":"5/s","size":0}},"when_full":"wait"`},
 		{"rate_limit: {leaky_bucket: 5/s}", "db.rate_limit.limit={gcra: 7/s}", `"limit":{"gcra":{"rate":"7/s","burst":1}}`},
+		{"concurrency_limit", "", `{"concurrency_limit":{"algorithm":{"vegas":{"start":20,"max":1000,"smoothing":"100%","probe":30}},"window":"0s"}}`},
+		{"concurrency_limit: gradient2", "", `"algorithm":{"gradient2":{"start":20,"min":20,"max":200,"smoothing":"20%","queue":4,"tolerance":1.5,"long_window":600}}`},
+		{"concurrency_limit: aimd", "db.concurrency_limit.algorithm.aimd.min=5", `"algorithm":{"aimd":{"start":20,"min":5,`},
+		{"concurrency_limit: {aimd: {max: 30}, verdicts: {server_error: drop}}", "db.concurrency_limit.window=1s", `"max":30,"backoff":"90%","timeout":"5s"}},"window":"1s","verdicts":{"server_error":"drop"}`},
 	} {
 		f, err := Load("short.yaml", []byte(swap("- timeout: 1s", "- "+c.layer)))
 		if err != nil {
