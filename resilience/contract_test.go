@@ -53,6 +53,16 @@ var randomConfigs = map[string]func(r *rand.Rand) Config{
 		}
 		return c
 	},
+	"throttle": func(r *rand.Rand) Config {
+		c := newThrottle().(*Throttle)
+		window, buckets := time.Duration(1+r.IntN(30)), 1+r.IntN(4)
+		if r.IntN(2) == 0 {
+			c.Rule = &SRE{K: 1 + r.Float64(), Window: window, Buckets: buckets, CountAt: []string{CountAtSend, CountAtCompletion}[r.IntN(2)], Protection: r.IntN(3)}
+		} else {
+			c.Rule = &AdmissionControl{Window: window, Buckets: buckets, Threshold: 0.95, Aggression: 1 + float64(r.IntN(2)), Max: 0.8}
+		}
+		return c
+	},
 	"rate_limit": func(r *rand.Rand) Config {
 		c := newRateLimit().(*RateLimit)
 		rate, n := 1e9/float64(1+r.IntN(6)), 1+r.IntN(3)

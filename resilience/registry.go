@@ -8,7 +8,7 @@ var Layers = map[string]func() Config{
 	"retry":    newRetry,
 	"fallback": newFallback,
 
+	"rate_limit":        newRateLimit,
 	"concurrency_limit": newConcurrencyLimit,
-
-	"rate_limit": newRateLimit,
+	"throttle":          newThrottle,
 }

@@ -88,6 +88,13 @@ func TestEveryKindDescribesItself(t *testing.T) {
 			t.Errorf("%s: its defaults have problems: %v", kind, p)
 		}
 	}
+	for kind, make := range ThrottleRules {
+		r := make()
+		described(t, kind, r, r.Text(), r.Help(), r.Example())
+		if p := r.Validate(); len(p) != 0 {
+			t.Errorf("%s: its defaults have problems: %v", kind, p)
+		}
+	}
 	for kind, make := range Limiters {
 		l := make()
 		described(t, kind, l, l.Text(), l.Help(), l.Example())
@@ -229,6 +236,12 @@ func TestTextIsTheSettingsOnOneLine(t *testing.T) {
 		{rateLimitOf(&LeakyBucket{Rate: 5.5, Size: 3}), "leaky bucket 5.5/s, size 3"},
 		{rateLimitOf(&FixedWindow{Calls: 9, Per: time.Minute}), "9 in each 1m"},
 		{rateLimitOf(&SlidingLog{Calls: 9, Per: 250 * ms}), "9 in any 250ms"},
+		{newThrottle(), "sre, k 2, window 2m"},
+		{throttleOf(sreOf(func(c *SRE) { c.K, c.Window, c.CountAt, c.Protection = 1.5, 10*s, CountAtCompletion, 5 }), func(c *Throttle) {
+			c.Verdicts = map[string]string{"cancelled": "failure"}
+		}), "sre, k 1.5, window 10s, counts completions, protection 5, cancelled is failure"},
+		{throttleOf(newAdmissionControl()), "admission control, threshold 95%, window 30s, max 80%"},
+		{throttleOf(admissionOf(func(c *AdmissionControl) { c.Aggression, c.MinRate = 1.5, 5 })), "admission control, threshold 95%, window 30s, max 80%, aggression 1.5, from 5/s"},
 		{newConcurrencyLimit(), "vegas 20 up to 1000, probe 30"},
 		{concurrencyOf(newAIMD(), func(c *ConcurrencyLimit) {
 			c.Window, c.Verdicts = s, map[string]string{"server_error": "drop", "ok": "ignore"}
@@ -271,7 +284,7 @@ func TestBreakerAnswersForItsFigures(t *testing.T) {
 }
 
 func TestKindsAreRegisteredUnderTheNamesOfTheFile(t *testing.T) {
-	for _, kind := range strings.Fields("breaker bulkhead timeout retry fallback rate_limit concurrency_limit") {
+	for _, kind := range strings.Fields("breaker bulkhead timeout retry fallback rate_limit concurrency_limit throttle") {
 		if Layers[kind] == nil {
 			t.Errorf("no layer %s", kind)
 		}
@@ -279,6 +292,11 @@ func TestKindsAreRegisteredUnderTheNamesOfTheFile(t *testing.T) {
 	for _, kind := range strings.Fields("none constant exponential") {
 		if Backoffs[kind] == nil {
 			t.Errorf("no backoff %s", kind)
+		}
+	}
+	for _, kind := range strings.Fields("sre admission_control") {
+		if ThrottleRules[kind] == nil {
+			t.Errorf("no rule %s", kind)
 		}
 	}
 	for _, kind := range strings.Fields("aimd vegas gradient2") {

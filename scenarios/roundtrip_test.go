@@ -34,6 +34,8 @@ func TestEffectiveDecodesToItself(t *testing.T) {
 			sources["limit "+k.Name] = strings.Replace(badBase, "- timeout: 1s", "- rate_limit: "+k.Example, 1)
 		case "algorithm":
 			sources["algorithm "+k.Name] = strings.Replace(badBase, "- timeout: 1s", "- concurrency_limit: "+k.Example, 1)
+		case "rule":
+			sources["rule "+k.Name] = strings.Replace(badBase, "- timeout: 1s", "- throttle: "+k.Example, 1)
 		case "faults":
 			sources["fault "+k.Name] = strings.Replace(badBase, "    stack:", "    faults: ["+k.Example+"]\n    stack:", 1)
 		}

@@ -53,6 +53,10 @@ func adaptive(algorithm resilience.Algorithm) Layer {
 	return layer("concurrency_limit", func(c resilience.Config) { c.(*resilience.ConcurrencyLimit).Algorithm = algorithm })
 }
 
+func throttle(rule resilience.ThrottleRule) Layer {
+	return layer("throttle", func(c resilience.Config) { c.(*resilience.Throttle).Rule = rule })
+}
+
 func cached(hit float64, maxAge time.Duration) Layer {
 	return layer("fallback", func(c resilience.Config) {
 		f := c.(*resilience.Fallback)
