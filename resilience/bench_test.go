@@ -45,6 +45,15 @@ func BenchmarkLayers(b *testing.B) {
 		{"retry/three_attempts", newRetry(), failed},
 		{"fallback/live", newFallback(), ok},
 		{"fallback/degraded", newFallback(), failed},
+		{"concurrency_limit/aimd", concurrencyOf(newAIMD()), ok},
+		{"concurrency_limit/vegas", concurrencyOf(newVegas()), ok},
+		{"concurrency_limit/gradient2", concurrencyOf(newGradient2()), ok},
+		{"concurrency_limit/full", concurrencyOf(&AIMD{Start: 0, Min: 0, Backoff: 0.9}), ok},
+		{"throttle/sre", throttleOf(newSRE()), ok},
+		{"throttle/sre_failing", throttleOf(newSRE()), failed},
+		{"throttle/admission_control", throttleOf(newAdmissionControl()), ok},
+		{"rate_limit/granted", rateLimitOf(&TokenBucket{Rate: 1e9, Burst: 1 << 30}), ok},
+		{"rate_limit/full", rateLimitOf(&TokenBucket{Rate: 1e-3, Burst: 1}), ok},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			inner := &held{}
@@ -119,6 +128,12 @@ func TestNoAllocationsInSteadyState(t *testing.T) {
 		},
 		"bulkhead": {&Bulkhead{Permits: 3, Queue: -1}, &Bulkhead{Permits: 3, Queue: 5, MaxWait: 4 * ms}, &Bulkhead{Permits: 3, Queue: -1, MaxWait: -1}},
 		"timeout":  {&Timeout{After: 5 * ms}},
+		"concurrency_limit": {concurrencyOf(&AIMD{Start: 5, Min: 2, Max: 60, Backoff: 0.9, Timeout: 5 * ms}), concurrencyOf(newVegas()), concurrencyOf(newGradient2()),
+			concurrencyOf(newVegas(), func(c *ConcurrencyLimit) { c.Window = 7 * ms })},
+		"throttle": {throttleOf(newSRE()), throttleOf(sreOf(func(c *SRE) { c.Window, c.CountAt = 50*ms, CountAtCompletion })),
+			throttleOf(admissionOf(func(c *AdmissionControl) { c.Window, c.Aggression = 50*ms, 2 }))},
+		"rate_limit": {rateLimitOf(&TokenBucket{Rate: 1000, Burst: 5}), rateLimitOf(&LeakyBucket{Rate: 1000, Size: 9}),
+			rateLimitOf(&GCRA{Rate: 1000, Burst: 5}, waiting10), rateLimitOf(&FixedWindow{Calls: 9, Per: 7 * ms}, waiting10), rateLimitOf(&SlidingLog{Calls: 9, Per: 7 * ms}, waiting10)},
 		"retry": {newRetry(), retryOf(4, &ExponentialBackoff{Base: ms, Factor: 2, Max: 3 * ms}, func(c *Retry) { c.Jitter = JitterDecorrelated }),
 			retryOf(2, &ConstantBackoff{Wait: ms})},
 		"fallback": {newFallback(), fallbackOf(func(c *Fallback) { c.Serve, c.Hit, c.Latency = ServeCached, 0.5, ms }), fallbackOf(func(c *Fallback) { c.Serve, c.Size = ServeQueue, 5 })},

@@ -38,6 +38,51 @@ var randomConfigs = map[string]func(r *rand.Rand) Config{
 	"bulkhead": func(r *rand.Rand) Config {
 		return &Bulkhead{Permits: 1 + r.IntN(4), MaxWait: time.Duration(r.IntN(12) - 1), Queue: r.IntN(6) - 1}
 	},
+	"concurrency_limit": func(r *rand.Rand) Config {
+		c := newConcurrencyLimit().(*ConcurrencyLimit)
+		switch r.IntN(3) {
+		case 0:
+			c.Algorithm = &AIMD{Start: 2, Min: 1, Max: 5, Backoff: 0.5, Timeout: time.Duration(1 + r.IntN(12))}
+		case 1:
+			c.Algorithm = &Vegas{Start: 3, Max: 8, Smoothing: 1, Probe: 1 + r.IntN(3)}
+		default:
+			c.Algorithm = &Gradient2{Start: 2, Min: 1, Max: 7, Smoothing: 0.5, Queue: 1, Tolerance: 1, LongWindow: 5}
+		}
+		if r.IntN(3) == 0 {
+			c.Verdicts = map[string]string{"cancelled": "drop", "server_error": "drop", "rejected": "success"}
+		}
+		return c
+	},
+	"throttle": func(r *rand.Rand) Config {
+		c := newThrottle().(*Throttle)
+		window, buckets := time.Duration(1+r.IntN(30)), 1+r.IntN(4)
+		if r.IntN(2) == 0 {
+			c.Rule = &SRE{K: 1 + r.Float64(), Window: window, Buckets: buckets, CountAt: []string{CountAtSend, CountAtCompletion}[r.IntN(2)], Protection: r.IntN(3)}
+		} else {
+			c.Rule = &AdmissionControl{Window: window, Buckets: buckets, Threshold: 0.95, Aggression: 1 + float64(r.IntN(2)), Max: 0.8}
+		}
+		return c
+	},
+	"rate_limit": func(r *rand.Rand) Config {
+		c := newRateLimit().(*RateLimit)
+		rate, n := 1e9/float64(1+r.IntN(6)), 1+r.IntN(3)
+		switch r.IntN(5) {
+		case 0:
+			c.Limit = &TokenBucket{Rate: rate, Burst: n}
+		case 1:
+			c.Limit = &GCRA{Rate: rate, Burst: n}
+		case 2:
+			c.Limit = &LeakyBucket{Rate: rate, Size: r.IntN(4)}
+		case 3:
+			c.Limit = &FixedWindow{Calls: n, Per: time.Duration(1 + r.IntN(9))}
+		default:
+			c.Limit = &SlidingLog{Calls: n, Per: time.Duration(1 + r.IntN(9))}
+		}
+		if r.IntN(2) == 0 {
+			c.WhenFull, c.MaxWait = WhenFullWait, time.Duration(r.IntN(15)-1)
+		}
+		return c
+	},
 	"timeout": func(r *rand.Rand) Config { return &Timeout{After: time.Duration(1 + r.IntN(12))} },
 	"retry": func(r *rand.Rand) Config {
 		c := newRetry().(*Retry)
@@ -348,6 +393,12 @@ func (w *world) check() {
 		}
 	}
 	for i, l := range w.layers {
+		if l, ok := l.(*concurrencyLayer); ok && (l.inUse.N() != 0 || w.points[i+1].most > l.most) {
+			w.fail("layer %d: %d inside at once with a limit of at most %d; in use %d", i, w.points[i+1].most, l.most, l.inUse.N())
+		}
+		if l, ok := l.(*rateLimitLayer); ok && (l.waiting.N() != 0 || l.head != nil || l.tail != nil) {
+			w.fail("layer %d: %d wait for their turn", i, l.waiting.N())
+		}
 		w.checkFrames(i, l)
 	}
 	if n := w.k.Live(); n != 0 {

@@ -7,4 +7,8 @@ var Layers = map[string]func() Config{
 	"timeout":  func() Config { return &Timeout{} },
 	"retry":    newRetry,
 	"fallback": newFallback,
+
+	"rate_limit":        newRateLimit,
+	"concurrency_limit": newConcurrencyLimit,
+	"throttle":          newThrottle,
 }

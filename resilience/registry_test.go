@@ -20,10 +20,11 @@ type registrar struct {
 	names []string
 }
 
-func (r *registrar) Count(name string, _ *int64)              { r.add(name) }
-func (r *registrar) Share(name string, _, _ *int64, _ string) { r.add(name) }
-func (r *registrar) Level(name string, _ *des.Gauge)          { r.add(name+"_mean", name+"_max") }
-func (r *registrar) Peak(name string, _ *des.Gauge)           { r.add(name + "_max") }
+func (r *registrar) Count(name string, _ *int64)               { r.add(name) }
+func (r *registrar) Share(name string, _, _ *int64, _ string)  { r.add(name) }
+func (r *registrar) Level(name string, _ *des.Gauge)           { r.add(name+"_mean", name+"_max") }
+func (r *registrar) Peak(name string, _ *des.Gauge)            { r.add(name + "_max") }
+func (r *registrar) Trough(name string, _ *des.Gauge, _ int64) { r.add(name + "_min") }
 func (r *registrar) Saturation(name string, _ *des.Gauge, _ int64) {
 	r.add(name)
 }
@@ -42,6 +43,8 @@ func valid(kind string) Config {
 		x.Permits = 20
 	case *Timeout:
 		x.After = s
+	case *RateLimit:
+		x.Limit = &TokenBucket{Rate: 100, Burst: 1}
 	}
 	return c
 }
@@ -77,6 +80,24 @@ func TestEveryKindDescribesItself(t *testing.T) {
 	for kind, make := range Backoffs {
 		b := make()
 		described(t, kind, b, b.Text(), b.Help(), b.Example())
+	}
+	for kind, make := range Algorithms {
+		a := make()
+		described(t, kind, a, a.Text(), a.Help(), a.Example())
+		if p := a.Validate(); len(p) != 0 {
+			t.Errorf("%s: its defaults have problems: %v", kind, p)
+		}
+	}
+	for kind, make := range ThrottleRules {
+		r := make()
+		described(t, kind, r, r.Text(), r.Help(), r.Example())
+		if p := r.Validate(); len(p) != 0 {
+			t.Errorf("%s: its defaults have problems: %v", kind, p)
+		}
+	}
+	for kind, make := range Limiters {
+		l := make()
+		described(t, kind, l, l.Text(), l.Help(), l.Example())
 	}
 }
 
@@ -143,9 +164,23 @@ func TestValidate(t *testing.T) {
 		{fallbackOf(func(c *Fallback) { c.Hit, c.Size = 0.5, 5 }), "warning: hit: hit is only for serve: cached (drop it, or serve: cached); warning: size: size is only for serve: queue (drop it, or serve: queue)"},
 		{fallbackOf(func(c *Fallback) { c.Serve, c.MaxAge, c.Drain = ServeQueue, s, 3 }), "warning: max_age: max_age is only for serve: cached (drop it, or serve: cached)"},
 	}
+	tests = append(tests, []struct {
+		config Config
+		want   string
+	}{
+		{newRateLimit(), "limit: limit is missing (limit: 100/s)"},
+		{rateLimitOf(&TokenBucket{Rate: 1.0 / 3600, Burst: 1000000}), "limit.burst: burst 1000000 takes more than 36 years to fill at 1/h (lower burst or raise rate)"},
+		{rateLimitOf(&GCRA{Rate: 100, Burst: 1000000}), ""},
+		{rateLimitOf(&SlidingLog{Calls: 3, Per: s}, func(c *RateLimit) { c.MaxWait = s }), "warning: max_wait: max_wait is only for when_full: wait (when_full: wait, or drop max_wait)"},
+		{rateLimitOf(&LeakyBucket{Rate: 5, Size: 3}, waiting10), "warning: limit: size is never used: with when_full: wait the bucket has no bound (max_wait bounds the wait; or drop when_full)"},
+		{rateLimitOf(&LeakyBucket{Rate: 5}, waiting10), ""},
+		{concurrencyOf(&AIMD{Start: 10, Min: 20, Max: 200}), "algorithm.start: start 10 is below min 20 (raise start or lower min)"},
+		{concurrencyOf(&Vegas{Start: 10, Max: 5}), "algorithm.start: start 10 is above max 5 (lower start or raise max)"},
+		{concurrencyOf(&Gradient2{Start: 10, Min: 20, Max: 15}), "algorithm.min: min 20 is above max 15 (raise max or lower min)"},
+	}...)
 	for _, tt := range tests {
 		if got := problems(tt.config.Validate()); got != tt.want {
-			t.Errorf("%s:\n got %s\nwant %s", tt.config.Text(), got, tt.want)
+			t.Errorf("%+v:\n got %s\nwant %s", tt.config, got, tt.want)
 		}
 	}
 }
@@ -195,6 +230,24 @@ func TestTextIsTheSettingsOnOneLine(t *testing.T) {
 		{newFallback(), "degraded"},
 		{fallbackOf(func(c *Fallback) { c.Serve, c.Hit, c.MaxAge, c.Latency = ServeCached, 0.9, 10*time.Minute, 36*ms }), "cached, hit 90%, max_age 10m, takes 36ms"},
 		{fallbackOf(func(c *Fallback) { c.Serve = ServeQueue }), "queue of 1000, drained at 10/s"},
+		{rateLimitOf(&TokenBucket{Rate: 100, Burst: 20}, waiting10), "100/s, burst 20, wait up to 10ms"},
+		{rateLimitOf(&TokenBucket{Rate: 10.0 / 60, Burst: 1}), "10/min, burst 1"},
+		{rateLimitOf(&GCRA{Rate: 7.0 / 3600, Burst: 2}, func(c *RateLimit) { c.WhenFull = WhenFullWait }), "gcra 7/h, burst 2, wait forever"},
+		{rateLimitOf(&LeakyBucket{Rate: 5.5, Size: 3}), "leaky bucket 5.5/s, size 3"},
+		{rateLimitOf(&FixedWindow{Calls: 9, Per: time.Minute}), "9 in each 1m"},
+		{rateLimitOf(&SlidingLog{Calls: 9, Per: 250 * ms}), "9 in any 250ms"},
+		{newThrottle(), "sre, k 2, window 2m"},
+		{throttleOf(sreOf(func(c *SRE) { c.K, c.Window, c.CountAt, c.Protection = 1.5, 10*s, CountAtCompletion, 5 }), func(c *Throttle) {
+			c.Verdicts = map[string]string{"cancelled": "failure"}
+		}), "sre, k 1.5, window 10s, counts completions, protection 5, cancelled is failure"},
+		{throttleOf(newAdmissionControl()), "admission control, threshold 95%, window 30s, max 80%"},
+		{throttleOf(admissionOf(func(c *AdmissionControl) { c.Aggression, c.MinRate = 1.5, 5 })), "admission control, threshold 95%, window 30s, max 80%, aggression 1.5, from 5/s"},
+		{newConcurrencyLimit(), "vegas 20 up to 1000, probe 30"},
+		{concurrencyOf(newAIMD(), func(c *ConcurrencyLimit) {
+			c.Window, c.Verdicts = s, map[string]string{"server_error": "drop", "ok": "ignore"}
+		}), "aimd 20 in 20..200, x0.9, timeout 5s, window 1s, ok is ignore, server_error is drop"},
+		{concurrencyOf(&Gradient2{Start: 9, Min: 1, Max: 50, Smoothing: 1, Queue: 2, Tolerance: 2, LongWindow: 5}), "gradient2 9 in 1..50, queue 2, tolerance 2, smoothing 100%, long_window 5"},
+		{concurrencyOf(&Vegas{Start: 9, Max: 50, Smoothing: 0.25, Probe: 3}), "vegas 9 up to 50, probe 3, smoothing 25%"},
 	}
 	for _, tt := range tests {
 		if got := tt.config.Text(); got != tt.want {
@@ -231,7 +284,7 @@ func TestBreakerAnswersForItsFigures(t *testing.T) {
 }
 
 func TestKindsAreRegisteredUnderTheNamesOfTheFile(t *testing.T) {
-	for _, kind := range strings.Fields("breaker bulkhead timeout retry fallback") {
+	for _, kind := range strings.Fields("breaker bulkhead timeout retry fallback rate_limit concurrency_limit throttle") {
 		if Layers[kind] == nil {
 			t.Errorf("no layer %s", kind)
 		}
@@ -239,6 +292,21 @@ func TestKindsAreRegisteredUnderTheNamesOfTheFile(t *testing.T) {
 	for _, kind := range strings.Fields("none constant exponential") {
 		if Backoffs[kind] == nil {
 			t.Errorf("no backoff %s", kind)
+		}
+	}
+	for _, kind := range strings.Fields("sre admission_control") {
+		if ThrottleRules[kind] == nil {
+			t.Errorf("no rule %s", kind)
+		}
+	}
+	for _, kind := range strings.Fields("aimd vegas gradient2") {
+		if Algorithms[kind] == nil {
+			t.Errorf("no algorithm %s", kind)
+		}
+	}
+	for _, kind := range strings.Fields("token_bucket gcra leaky_bucket fixed_window sliding_log") {
+		if Limiters[kind] == nil {
+			t.Errorf("no limit %s", kind)
 		}
 	}
 }

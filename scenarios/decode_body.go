@@ -34,7 +34,7 @@ func (d *decoder) body(path, kind string, n *yaml.Node, target any) {
 			d.table(path, n, t)
 			break
 		}
-		d.fields(path, n, d.pairs(n), v, nil)
+		d.fields(path, n, unfold(d.pairs(n), fields), v, nil)
 	}
 	if c, ok := target.(interface{ Validate() []spec.Problem }); ok {
 		d.validate(path, n, c.Validate)

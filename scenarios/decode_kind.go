@@ -27,10 +27,13 @@ type family struct {
 
 // families are the interfaces whose values are registered kinds.
 var families = map[reflect.Type]*family{
-	reflect.TypeFor[dist.Kind]():             newFamily("latency", dist.Scalar, dist.Kinds),
-	reflect.TypeFor[load.Config]():           newFamily("arrivals", "", load.Kinds),
-	reflect.TypeFor[resilience.Backoff]():    newFamily("backoff", "", resilience.Backoffs),
-	reflect.TypeFor[resilience.WindowKind](): windows(),
+	reflect.TypeFor[dist.Kind]():               newFamily("latency", dist.Scalar, dist.Kinds),
+	reflect.TypeFor[load.Config]():             newFamily("arrivals", "", load.Kinds),
+	reflect.TypeFor[resilience.Backoff]():      newFamily("backoff", "", resilience.Backoffs),
+	reflect.TypeFor[resilience.WindowKind]():   windows(),
+	reflect.TypeFor[resilience.Limiter]():      newFamily("limit", resilience.DefaultLimiter, resilience.Limiters),
+	reflect.TypeFor[resilience.Algorithm]():    newFamily("algorithm", "", resilience.Algorithms),
+	reflect.TypeFor[resilience.ThrottleRule](): newFamily("rule", "", resilience.ThrottleRules),
 }
 
 // windows are the kinds of window, where a bare value is a number of calls or a

@@ -23,7 +23,7 @@ func (e *encoder) kind(path string, k any, fam *family) *yaml.Node {
 	sub := join(path, name)
 	body := e.body(sub, v)
 	strip(body)
-	if name == fam.scalar || slices.Contains(fam.scalars, name) {
+	if body.Kind == yaml.ScalarNode && (name == fam.scalar || slices.Contains(fam.scalars, name)) {
 		return body
 	}
 	if body.Kind == yaml.MappingNode && len(body.Content) == 0 {

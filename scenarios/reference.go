@@ -24,7 +24,7 @@ type KeyInfo struct {
 
 // KindInfo is one registered kind with its fields.
 type KindInfo struct {
-	Family  string // layers, faults, latency, arrivals, backoff
+	Family  string // layers, faults, latency, arrivals, backoff, limit, algorithm, rule
 	Name    string
 	Help    string
 	Example string // a line of YAML
@@ -38,6 +38,9 @@ func Kinds() (out []KindInfo) {
 	out = append(out, kindsOf("layers", resilience.Layers)...)
 	out = append(out, kindsOf("window", resilience.Windows)...)
 	out = append(out, kindsOf("backoff", resilience.Backoffs)...)
+	out = append(out, kindsOf("limit", resilience.Limiters)...)
+	out = append(out, kindsOf("algorithm", resilience.Algorithms)...)
+	out = append(out, kindsOf("rule", resilience.ThrottleRules)...)
 	out = append(out, kindsOf("latency", dist.Kinds)...)
 	return append(out, kindsOf("faults", faults.Kinds)...)
 }

@@ -30,6 +30,12 @@ func TestEffectiveDecodesToItself(t *testing.T) {
 			sources["layer "+k.Name] = strings.Replace(badBase, "    stack:\n      - breaker: {cooldown: 30s}\n      - bulkhead: {permits: 20}\n      - timeout: 1s\n", "    stack: ["+k.Example+"]\n", 1)
 		case "backoff":
 			sources["backoff "+k.Name] = strings.Replace(badBase, "- timeout: 1s", "- retry: {backoff: "+k.Example+"}", 1)
+		case "limit":
+			sources["limit "+k.Name] = strings.Replace(badBase, "- timeout: 1s", "- rate_limit: "+k.Example, 1)
+		case "algorithm":
+			sources["algorithm "+k.Name] = strings.Replace(badBase, "- timeout: 1s", "- concurrency_limit: "+k.Example, 1)
+		case "rule":
+			sources["rule "+k.Name] = strings.Replace(badBase, "- timeout: 1s", "- throttle: "+k.Example, 1)
 		case "faults":
 			sources["fault "+k.Name] = strings.Replace(badBase, "    stack:", "    faults: ["+k.Example+"]\n    stack:", 1)
 		}

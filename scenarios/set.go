@@ -99,14 +99,20 @@ func setKind(n *yaml.Node, fam *family, path []string, value *yaml.Node) {
 		return
 	}
 	t := reflect.TypeOf(fam.make(path[0])).Elem()
-	if n.Kind == yaml.ScalarNode && path[0] == fam.scalar {
-		*n = *value
-		return
+	fields := fieldsOf(t)
+	if n.Kind == yaml.ScalarNode && path[0] == fam.scalar && !slices.Contains(fam.names, n.Value) {
+		if slices.ContainsFunc(fields, func(f field) bool { return f.short && f.key == path[1] }) {
+			*n = *value
+			return
+		}
+		short := clone(n)
+		*n = *mapping(true)
+		put(n, path[0], short)
 	}
 	open(n, nil)
 	body := child(n, path[0])
 	if body.Kind == yaml.SequenceNode {
-		for _, f := range fieldsOf(t) {
+		for _, f := range fields {
 			switch {
 			case f.list && len(path) > 2 && f.key == path[1]:
 				setIndex(body, f, path[2:], value)
@@ -117,7 +123,7 @@ func setKind(n *yaml.Node, fam *family, path []string, value *yaml.Node) {
 			}
 		}
 	}
-	open(body, fieldsOf(t))
+	open(body, fields)
 	setStructure(body, t, path[1:], value)
 }
 

@@ -50,6 +50,7 @@ func replace(n *yaml.Node, key string, value *yaml.Node) {
 // open turns a short form, or nothing, into a map that can take keys.
 func open(n *yaml.Node, fields []field) {
 	if n.Kind == yaml.MappingNode {
+		unfoldNode(n, fields)
 		return
 	}
 	m := mapping(true)

@@ -45,6 +45,18 @@ func retry(attempts int, b resilience.Backoff) Layer {
 	})
 }
 
+func rateLimit(limit resilience.Limiter) Layer {
+	return layer("rate_limit", func(c resilience.Config) { c.(*resilience.RateLimit).Limit = limit })
+}
+
+func adaptive(algorithm resilience.Algorithm) Layer {
+	return layer("concurrency_limit", func(c resilience.Config) { c.(*resilience.ConcurrencyLimit).Algorithm = algorithm })
+}
+
+func throttle(rule resilience.ThrottleRule) Layer {
+	return layer("throttle", func(c resilience.Config) { c.(*resilience.Throttle).Rule = rule })
+}
+
 func cached(hit float64, maxAge time.Duration) Layer {
 	return layer("fallback", func(c resilience.Config) {
 		f := c.(*resilience.Fallback)

@@ -15,7 +15,10 @@ type scope struct {
 	onCount func(name string, n *int64)
 }
 
-var _ des.Meter = (*scope)(nil)
+var (
+	_ des.Meter       = (*scope)(nil)
+	_ des.TroughMeter = (*scope)(nil)
+)
 
 func (s *scope) name(n string) string {
 	if n == "" {
@@ -55,6 +58,15 @@ func (s *scope) Peak(name string, g *des.Gauge) {
 	s.r.add(func(p phaseView, out *Figures) {
 		_, high := p.level(rec)
 		out.put(full+"_max", float64(high))
+	})
+}
+
+// Trough reports NAME_min.
+func (s *scope) Trough(name string, below *des.Gauge, top int64) {
+	rec, full := s.r.gaugeOf(below), s.name(name)
+	s.r.add(func(p phaseView, out *Figures) {
+		_, high := p.level(rec)
+		out.put(full+"_min", float64(top-high))
 	})
 }
 

@@ -28,6 +28,25 @@ func motley() *Config {
 		l.Config.(*resilience.Retry).Jitter = jitters[i%len(jitters)]
 		return l
 	}
+	limits := []resilience.Limiter{
+		&resilience.TokenBucket{Rate: 131, Burst: 3}, &resilience.LeakyBucket{Rate: 137, Size: 2}, &resilience.SlidingLog{Calls: 37, Per: 200 * ms},
+		&resilience.GCRA{Rate: 400.0 / 3, Burst: 2}, &resilience.FixedWindow{Calls: 39, Per: 300 * ms},
+	}
+	limited := func(i int) Layer {
+		l := rateLimit(limits[i%len(limits)])
+		if r := l.Config.(*resilience.RateLimit); i%2 == 0 {
+			r.WhenFull, r.MaxWait = resilience.WhenFullWait, 40*ms
+		}
+		return l
+	}
+	algorithms := []resilience.Algorithm{
+		&resilience.Vegas{Start: 3, Max: 40, Smoothing: 0.7, Probe: 5}, &resilience.AIMD{Start: 4, Min: 2, Max: 30, Backoff: 0.8, Timeout: 100 * ms},
+		&resilience.Gradient2{Start: 5, Min: 3, Max: 30, Smoothing: 0.3, Queue: 2, Tolerance: 1.1, LongWindow: 70},
+	}
+	rules := []resilience.ThrottleRule{
+		&resilience.SRE{K: 1.3, Window: 3 * sec, Buckets: 7, CountAt: resilience.CountAtSend},
+		&resilience.AdmissionControl{Window: 3 * sec, Buckets: 7, Threshold: 0.97, Aggression: 1.7, MinRate: 3, Max: 0.6},
+	}
 	latencies := []dist.Kind{
 		constant(20 * ms),
 		&dist.Exponential{MeanLatency: 30 * ms},
@@ -57,7 +76,10 @@ func motley() *Config {
 				b.Cooldown, b.Record = 3*sec, resilience.RecordAttempt
 				b.Ramp = &resilience.Ramp{From: 0.2, Over: 2 * sec}
 			}),
-			bulkhead(5+i, 50*ms), retries(i), timeout(150 * ms),
+			bulkhead(5+i, 50*ms), retries(i), timeout(150 * ms), limited(i),
+		}
+		if i%2 == 1 {
+			stack = append(stack, adaptive(algorithms[i/2%len(algorithms)]), throttle(rules[i/2%len(rules)]))
 		}
 		d := Dependency{Name: fmt.Sprintf("d%d", i), Latency: latency, Stack: stack[i%3:], FinishOnCancel: i%2 == 1,
 			Errors: []ErrorShare{{Class: call.ServerError, Share: 0.04}, {Class: call.Throttled, Share: 0.01, RetryAfter: 20 * ms}}}
@@ -155,7 +177,7 @@ func TestMotleyIsBusy(t *testing.T) {
 	}
 	for _, name := range []string{
 		"dependency.X.breaker.opens", "dependency.X.breaker.closes", "dependency.X.breaker.rejected", "dependency.X.bulkhead.shed", "dependency.X.retry.retries", "dependency.X.timeout.fired",
-		"dependency.X.fallback.served", "dependency.X.outcomes.connect_error", "dependency.X.servers.waiting_max", "process.pool.in_use_max", "endpoint.X.failures.deadline", "endpoint.X.degraded_rate",
+		"dependency.X.fallback.served", "dependency.X.rate_limit.limited", "dependency.X.rate_limit.waiting_max", "dependency.X.concurrency_limit.limited", "dependency.X.concurrency_limit.drops", "dependency.X.throttle.throttled", "dependency.X.outcomes.connect_error", "dependency.X.servers.waiting_max", "process.pool.in_use_max", "endpoint.X.failures.deadline", "endpoint.X.degraded_rate",
 	} {
 		if busy[name] == 0 {
 			t.Errorf("%s is 0", name)

@@ -139,7 +139,7 @@ func (s *system) layer(d *dependency, c *Dependency, i int, rechecks []recheckPl
 	env := resilience.Env{Sched: s.kernel, Source: source}
 	env.Meter = &scope{r: s.recorder, prefix: source, onCount: func(name string, n *int64) {
 		switch name {
-		case "shed", "rejected":
+		case "shed", "rejected", "limited", "throttled":
 			d.shed = append(d.shed, n)
 		case "fired":
 			d.failures = append(d.failures, n)

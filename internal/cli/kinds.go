@@ -16,10 +16,10 @@ func newKindsCmd(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kinds [FAMILY|KIND] [flags]",
 		Short: "Every registered kind with its fields",
-		Long: `Every kind of layer, fault, latency, arrivals and backoff that a scenario may
-name, with a line of YAML and its fields: unit, default, range and what it says.
-"dialects" is the matrix of the breaker's dialects, each library's values of all
-keys.`,
+		Long: `Every kind of layer, fault, latency, arrivals, backoff, limit, algorithm, rule
+that a scenario may name, with a line of YAML and its fields: unit, default,
+range and what it says. "dialects" is the matrix of the breaker's dialects, each
+library's values of all keys.`,
 		Example: `  blastradius kinds
   blastradius kinds breaker
   blastradius kinds faults -f md

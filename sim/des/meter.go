@@ -28,6 +28,21 @@ type Meter interface {
 	Series(name string, g *Gauge)
 }
 
+// TroughMeter is an optional ability of a Meter: the smallest number, which a
+// gauge does not keep.
+type TroughMeter interface {
+	// Trough reports the minimum of top - *below as NAME_min.
+	Trough(name string, below *Gauge, top int64)
+}
+
+// Trough reports the minimum of top - *below where m can: a policy that wants
+// its minimum known keeps a gauge of how far it is below the top.
+func Trough(m Meter, name string, below *Gauge, top int64) {
+	if t, ok := m.(TroughMeter); ok {
+		t.Trough(name, below, top)
+	}
+}
+
 // TimesHist is a Hist that the meter empties at each window's end.
 type TimesHist struct {
 	cur   Hist
