@@ -15,6 +15,7 @@ type Timeline struct {
 	For   time.Duration `yaml:"for" unit:"duration" min:"0s" open:"min" help:"how long it lasts; until the end of the run when omitted"`
 	Every time.Duration `yaml:"every" unit:"duration" min:"0s" open:"min" help:"period with which it comes again; once when omitted"`
 	Share float64       `yaml:"share" unit:"share" min:"0%" open:"min" max:"100%" help:"share of the attempts it hits"`
+	Hosts int           `yaml:"hosts" unit:"count" min:"1" default:"all" help:"hosts of the dependency that it hits: the first so many; all of them when omitted"`
 }
 
 // NewTimeline is a fault on everything, from the start to the end.
@@ -46,6 +47,9 @@ func (t *Timeline) Active(now time.Duration) bool {
 	}
 	return since < t.For
 }
+
+// Hits reports whether host is one of those the fault hits; hosts count from 0.
+func (t *Timeline) Hits(host int) bool { return t.Hosts == 0 || host < t.Hosts }
 
 // Edge is the first instant after now at which the fault begins or ends; ok is
 // false when it does neither any more.

@@ -15,6 +15,8 @@ type Env struct {
 	Meter  des.Meter // where the layer registers its instruments; never nil
 	Probe  des.Probe // hears of state changes; nil when nobody listens
 	Source string    // the layer's full name, e.g. dependency.payments.breaker
+	Seed   uint64    // of the run, for draws that belong to no call
+	Hosts  int       // of the dependency; 0 is 1
 	// CountsAttempts says that a breaker outside of this layer records attempts
 	// and that this retry is the innermost one inside it.
 	CountsAttempts bool

@@ -29,7 +29,7 @@ func build(s *Scenario, arm string) *sim.Config {
 		c.Endpoints = append(c.Endpoints, out)
 	}
 	for _, d := range s.Dependencies {
-		out := sim.Dependency{Name: d.Name, Latency: d.Latency, Pool: d.Pool, FinishOnCancel: d.OnCancel == "finish"}
+		out := sim.Dependency{Name: d.Name, Latency: d.Latency, Hosts: d.Hosts, Pool: d.Pool, FinishOnCancel: d.OnCancel == "finish"}
 		// By class, not as the file lists them: the order of a map's keys is no part
 		// of what it says.
 		errors := slices.Clone(d.Errors)

@@ -75,6 +75,12 @@ func (f *File) subjects(pattern string) (out []string) {
 				out = append(out, "dependency."+d.Name+".servers")
 			}
 		}
+	case pattern == "dependency.X.hosts":
+		for _, d := range s.Dependencies {
+			if d.Hosts > 1 {
+				out = append(out, "dependency."+d.Name+".hosts")
+			}
+		}
 	case strings.HasPrefix(pattern, "dependency.X."):
 		kind := strings.TrimPrefix(pattern, "dependency.X.")
 		for _, d := range s.Dependencies {

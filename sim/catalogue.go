@@ -33,6 +33,7 @@ func Catalogue() []CatalogueEntry {
 	add("endpoint.X", endpointMetrics()...)
 	add("dependency.X", dependencyMetrics()...)
 	add("dependency.X.servers", poolMetrics("servers of the dependency", false)...)
+	add("dependency.X.hosts", hostMetrics...)
 	for _, kind := range sortedKeys(resilience.Layers) {
 		metrics := resilience.Layers[kind]().Metrics()
 		if kind == "breaker" {
@@ -142,6 +143,10 @@ func dependencyMetrics() []spec.Metric {
 	return append(m,
 		spec.Metric{Name: "fallback_rate", Unit: spec.Share, Good: spec.LowerBetter, Help: "share of the calls that a fallback answered"},
 		spec.Metric{Name: "stale_age_max", Unit: spec.Seconds, Good: spec.LowerBetter, Help: "age of the oldest cached answer served"})
+}
+
+var hostMetrics = []spec.Metric{
+	{Name: "busiest_share", Unit: spec.Share, Good: spec.LowerBetter, Help: "share of the attempts on the wire that went to the host with most of them; for several hosts"},
 }
 
 var breakerMetrics = []spec.Metric{

@@ -89,6 +89,7 @@ type Dependency struct {
 	Errors   []ErrorShare // by class, in the order of call.Class
 	Faults   []Fault
 	Stack    []Layer // outermost first
+	Hosts    int     // copies of it behind the one name; 0 is 1
 	Capacity *Capacity
 	Pool     string // a named pool, or "" for the shared one
 	// OnCancel says what abandoned work does: false, it stops at once; true, it
@@ -117,7 +118,10 @@ type Fault struct {
 	Config faults.Config
 }
 
-// Capacity bounds the work a dependency does at once.
+// HostCount is the number of hosts, at least 1.
+func (d *Dependency) HostCount() int { return max(1, d.Hosts) }
+
+// Capacity bounds the work that each host of a dependency does at once.
 type Capacity struct {
 	Servers int
 	Queue   int // work that may wait; Unbounded. First come, first served.

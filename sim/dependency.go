@@ -1,9 +1,11 @@
 package sim
 
 import (
+	"fmt"
 	"time"
 
 	"blastradius/faults"
+	"blastradius/resilience"
 	"blastradius/sim/call"
 	"blastradius/sim/des"
 	"blastradius/sim/dist"
@@ -19,9 +21,13 @@ type dependency struct {
 	latency dist.Dist
 	errors  []ErrorShare
 	faults  []armedFault
-	finish  bool // abandoned work runs to its natural end
+	finish  bool    // abandoned work runs to its natural end
+	hosts   int     // copies of it, at least 1
+	wired   []int64 // attempts that reached each host; where there are several
 	pool    *des.Pool
-	servers *des.Pool
+	servers []*des.Pool // of each host; nil: unlimited
+	served  *des.Pool   // counts the servers of all hosts together
+	tracer  *tracer     // nil when nobody traces
 
 	frames call.Frames[attempt]
 	rand   dist.Rand  // keyed anew for every draw; here so that it is not allocated
@@ -74,6 +80,7 @@ type attempt struct {
 type holdings struct {
 	conn, server des.Waiter
 	call         *call.Call    // while it waits for a connection
+	host         int           // that it goes to, counted from 0
 	latency      time.Duration // of the work, while it waits for a server
 }
 
@@ -103,15 +110,22 @@ func (d *dependency) Start(c *call.Call, done call.Done) call.Canceler {
 	c.Attempts++
 	a := d.frames.Get()
 	a.dep, a.done, a.caller, a.touched, a.sequence, a.timer = d, done, true, false, uint16(c.Attempts), des.Timer{}
-	if a.holds == nil && (d.pool != nil || d.servers != nil) {
-		a.holds = new(holdings)
+	host := 0
+	if d.hosts > 1 {
+		host = d.host(c)
+	}
+	if d.pool != nil || d.servers != nil {
+		if a.holds == nil {
+			a.holds = new(holdings)
+		}
+		a.holds.host = host
 	}
 	if d.pool == nil {
-		return a.connected(c)
+		return a.connected(c, host)
 	}
 	switch d.pool.Acquire(&a.holds.conn, a) {
 	case des.Granted:
-		return a.connected(c)
+		return a.connected(c, host)
 	case des.Queued:
 		a.stage, a.holds.call = connecting, c
 		return a
@@ -121,8 +135,21 @@ func (d *dependency) Start(c *call.Call, done call.Done) call.Canceler {
 	}
 }
 
+// host is where the attempt that begins goes: to the host that a layer has
+// chosen, or to any, each alike.
+func (d *dependency) host(c *call.Call) int {
+	host := int(c.Host) - 1
+	if host < 0 || host >= d.hosts {
+		host = resilience.DrawHost(&d.rand, c, c.Attempts, d.hosts)
+	}
+	if d.tracer != nil && d.tracer.follows(c) {
+		d.tracer.note(d.name+".attempt", fmt.Sprintf("goes to host %d of %d", host+1, d.hosts))
+	}
+	return host
+}
+
 // Granted: the pool has a connection for us.
-func (a *attempt) Granted() { a.connected(a.holds.call) }
+func (a *attempt) Granted() { a.connected(a.holds.call, a.holds.host) }
 
 // Expired: max_wait of the pool passed.
 func (a *attempt) Expired() {
@@ -130,10 +157,13 @@ func (a *attempt) Expired() {
 }
 
 // connected has reached the dependency: what it will do is decided now.
-func (a *attempt) connected(c *call.Call) call.Canceler {
+func (a *attempt) connected(c *call.Call, host int) call.Canceler {
 	d := a.dep
 	d.wire++
-	reply := a.draw(c)
+	if d.wired != nil {
+		d.wired[host]++
+	}
+	reply := a.draw(c, host)
 	a.class, a.hang, a.retryAfter = reply.Class, reply.Hang, reply.RetryAfter
 	if reply.Immediate {
 		a.finish(false)
@@ -145,7 +175,7 @@ func (a *attempt) connected(c *call.Call) call.Canceler {
 		a.serve(latency)
 		return a
 	}
-	switch d.servers.Acquire(&a.holds.server, (*serverSide)(a)) {
+	switch d.servers[host].Acquire(&a.holds.server, (*serverSide)(a)) {
 	case des.Granted:
 		d.working.Add(d.kernel.Now(), 1)
 		a.serve(latency)
@@ -165,7 +195,7 @@ func (a *attempt) connected(c *call.Call) call.Canceler {
 // own place in the attempt's stream, then the faults in the file's order. The
 // reply holds until the next draw; a copy of it would wait for its small parts
 // to be stored, 8 ns an attempt.
-func (a *attempt) draw(c *call.Call) *call.Reply {
+func (a *attempt) draw(c *call.Call, host int) *call.Reply {
 	d := a.dep
 	r, reply := &d.rand, &d.reply
 	*reply = call.Reply{}
@@ -184,7 +214,7 @@ func (a *attempt) draw(c *call.Call) *call.Reply {
 	now := d.kernel.Now()
 	for i := range d.faults {
 		f := &d.faults[i]
-		if !f.Active(now) {
+		if !f.Hits(host) || !f.Active(now) {
 			continue
 		}
 		keyAttempt(r, c, a.sequence, drawFault+i)
@@ -216,7 +246,7 @@ func (a *attempt) Fire() {
 		return
 	}
 	if d.servers != nil {
-		d.servers.Release(&a.holds.server)
+		d.servers[a.holds.host].Release(&a.holds.server)
 	}
 	a.recycle()
 }
@@ -234,7 +264,7 @@ func (a *attempt) release(served bool) {
 	d := a.dep
 	a.stage = leaving
 	if served {
-		d.servers.Release(&a.holds.server)
+		d.servers[a.holds.host].Release(&a.holds.server)
 	}
 	if d.pool != nil {
 		d.pool.Release(&a.holds.conn)
@@ -275,9 +305,9 @@ func (a *attempt) Cancel() {
 	d.working.Add(d.kernel.Now(), -1)
 	if d.servers != nil {
 		if a.stage == queued {
-			d.servers.Leave(&a.holds.server)
+			d.servers[a.holds.host].Leave(&a.holds.server)
 		} else {
-			d.servers.Release(&a.holds.server)
+			d.servers[a.holds.host].Release(&a.holds.server)
 		}
 	}
 	if d.pool != nil {
@@ -339,7 +369,10 @@ func (d *dependency) register(r *recorder) {
 	s.Audit("", &d.parked)
 	if d.servers != nil {
 		servers := &scope{r: r, prefix: prefix + ".servers"}
-		registerPool(servers, d.servers)
+		registerPool(servers, d.served)
+	}
+	if d.hosts > 1 {
+		d.registerHosts(r, prefix+".hosts")
 	}
 	s.Series("parked", &d.parked.Gauge)
 	s.Series("working", &d.working)
@@ -362,6 +395,22 @@ func (d *dependency) register(r *recorder) {
 		} else {
 			out.put(prefix+".stale_age_max", seconds(h.Max()))
 		}
+	})
+}
+
+// registerHosts registers how the attempts were spread.
+func (d *dependency) registerHosts(r *recorder, prefix string) {
+	wired := make([]*countRecord, d.hosts)
+	for i := range d.wired {
+		wired[i] = r.countOf(&d.wired[i])
+	}
+	r.add(func(p phaseView, out *Figures) {
+		sum, most := int64(0), int64(0)
+		for _, w := range wired {
+			n := p.count(w)
+			sum, most = sum+n, max(most, n)
+		}
+		out.ratio(prefix+".busiest_share", float64(most), float64(sum), "no attempt reached it")
 	})
 }
 

@@ -44,6 +44,7 @@ func randomSystem(t *rapid.T) *Config {
 		if pick("capacity", 3) == 0 {
 			d.Capacity = &Capacity{Servers: 1 + pick("servers", 3), Queue: []int{0, 2, Unbounded}[pick("server queue", 3)]}
 		}
+		d.Hosts = []int{0, 1, 2, 5}[pick("hosts", 4)]
 		if pick("own pool", 4) == 0 {
 			d.Pool = "own"
 		}
@@ -51,6 +52,7 @@ func randomSystem(t *rapid.T) *Config {
 			line := faults.NewTimeline()
 			line.From, line.For = millis("from", 2000), 1+millis("for", 1500)
 			line.Share = []float64{1, 0.5}[pick("share", 2)]
+			line.Hosts = pick("hosts hit", 1+d.HostCount())
 			k := []faults.Config{&faults.Slow{Latency: constant(400 * time.Millisecond)}, &faults.Slow{Times: 5}, &faults.Error{Class: "server_error", Rate: 0.7}, &faults.Down{}, &faults.Hang{}}[pick("fault", 5)]
 			if _, hang := k.(*faults.Hang); hang {
 				d.FinishOnCancel = false // work that never ends would stay for ever

@@ -221,7 +221,7 @@ func (s *system) inventory() Inventory {
 	}
 	for _, d := range s.deps {
 		if d.servers != nil {
-			in.Servers += d.servers.InUse.N()
+			in.Servers += d.served.InUse.N()
 		}
 	}
 	return in

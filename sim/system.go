@@ -73,15 +73,19 @@ func (s *system) newPool(p *Pool) *des.Pool {
 }
 
 func (s *system) buildDependency(c *Dependency) {
-	d := &dependency{name: c.Name, kernel: s.kernel, latency: c.Latency.Dist(), errors: c.Errors, finish: c.FinishOnCancel, pool: s.pool}
+	d := &dependency{name: c.Name, kernel: s.kernel, latency: c.Latency.Dist(), errors: c.Errors, finish: c.FinishOnCancel, pool: s.pool, hosts: c.HostCount(), tracer: s.tracer}
 	if c.Pool != "" {
 		d.pool = s.pools[c.Pool]
 	}
+	if d.hosts > 1 {
+		d.wired = make([]int64, d.hosts)
+	}
 	if c.Capacity != nil {
-		d.servers = des.NewPool(s.kernel, c.Capacity.Servers, c.Capacity.Queue, Forever)
+		patience := Forever
 		if c.Capacity.Queue == 0 {
-			d.servers = des.NewPool(s.kernel, c.Capacity.Servers, 0, 0)
+			patience = 0
 		}
+		d.servers, d.served = des.NewPools(s.kernel, d.hosts, c.Capacity.Servers, c.Capacity.Queue, patience)
 	}
 	if !s.config.Twin {
 		for _, f := range c.Faults {
@@ -136,7 +140,7 @@ func recheckPlaces(stack []Layer) (out []recheckPlace) {
 func (s *system) layer(d *dependency, c *Dependency, i int, rechecks []recheckPlace) call.Layer {
 	l := c.Stack[i]
 	source := "dependency." + c.Name + "." + l.Name
-	env := resilience.Env{Sched: s.kernel, Source: source}
+	env := resilience.Env{Sched: s.kernel, Source: source, Seed: s.config.Seed, Hosts: c.HostCount()}
 	env.Meter = &scope{r: s.recorder, prefix: source, onCount: func(name string, n *int64) {
 		switch name {
 		case "shed", "rejected", "limited", "throttled":

@@ -66,11 +66,12 @@ const (
 	ShedEarly           // the client-side throttle refused it
 	NoTimeLeft          // what is left of the deadline is not enough to be useful
 	StoreFailed         // the store of a shared breaker did not answer
-	NumReasons   = int(StoreFailed) + 1
+	NoHost              // every host is ejected
+	NumReasons   = int(NoHost) + 1
 )
 
 var reasonNames = [NumReasons]string{"", "breaker_open", "bulkhead_full", "bulkhead_wait", "pool_full", "pool_wait", "queue_full",
-	"rate_limited", "limit_reached", "shed_early", "no_time_left", "store_failed"}
+	"rate_limited", "limit_reached", "shed_early", "no_time_left", "store_failed", "no_host"}
 
 // String gives the reason's name in traces, "" for NoReason.
 func (r Reason) String() string { return reasonNames[r] }
@@ -105,6 +106,10 @@ type Call struct {
 	// Admission is the generation in which a breaker that rechecks let the call
 	// in.
 	Admission uint32
+	// Host is the host of the dependency that a layer has chosen for what
+	// follows, counted from 1; 0 leaves the choice to the dependency. Whoever
+	// sends a call on to another dependency clears it.
+	Host uint32
 	// Sink hears of every attempt that a retry (or hedge) makes; nil when nobody
 	// counts attempts. A breaker that records attempts puts itself here while
 	// its call is inside, and puts the previous one back after.

@@ -12,6 +12,7 @@ type Pool struct {
 
 	head, tail *Waiter
 	granting   bool
+	sum        *Pool // also counts what happens here; nil: nobody does
 
 	InUse   Station       // places taken
 	Waiting Station       // holders in the queue
@@ -30,6 +31,23 @@ func NewPool(s Scheduler, size, queue int, maxWait time.Duration) *Pool {
 		NameConstant(s, maxWait, Expire)
 	}
 	return &Pool{sched: s, size: int64(size), queue: int64(queue), maxWait: maxWait, FullAt: -1}
+}
+
+// NewPools returns n pools of size places each, as NewPool makes them, and one
+// that only counts: its instruments are those of all n together. For n = 1 the
+// pool counts for itself.
+func NewPools(s Scheduler, n, size, queue int, maxWait time.Duration) (pools []*Pool, sum *Pool) {
+	if n == 1 {
+		p := NewPool(s, size, queue, maxWait)
+		return []*Pool{p}, p
+	}
+	sum = NewPool(s, n*size, queue, maxWait)
+	for range n {
+		p := NewPool(s, size, queue, maxWait)
+		p.sum = sum
+		pools = append(pools, p)
+	}
+	return pools, sum
 }
 
 // Size is the number of places.
@@ -67,13 +85,18 @@ const (
 func (p *Pool) Acquire(w *Waiter, h Holder) Grant {
 	now := p.sched.Now()
 	p.Asked++
+	if p.sum != nil {
+		p.sum.Asked++
+	}
 	if p.head == nil && p.InUse.N() < p.size {
-		p.take(w, now)
-		p.Waits.Record(0)
+		p.take(w, now, 0)
 		return Granted
 	}
 	if p.maxWait == 0 || (p.queue >= 0 && p.Waiting.N() >= p.queue) {
 		p.Full++
+		if p.sum != nil {
+			p.sum.Full++
+		}
 		return Refused
 	}
 	w.pool, w.holder, w.since, w.queued = p, h, now, true
@@ -85,15 +108,27 @@ func (p *Pool) Acquire(w *Waiter, h Holder) Grant {
 	}
 	p.tail = w
 	p.Waiting.Enter(now)
+	if p.sum != nil {
+		p.sum.Waiting.Enter(now)
+	}
 	if p.maxWait > 0 {
 		w.timer = p.sched.After(p.maxWait, Expire, w)
 	}
 	return Queued
 }
 
-func (p *Pool) take(w *Waiter, now time.Duration) {
+func (p *Pool) take(w *Waiter, now, waited time.Duration) {
 	w.since = now
+	p.taken(now, waited)
+	if p.sum != nil {
+		p.sum.taken(now, waited)
+	}
+}
+
+// taken counts a place that was taken after a wait.
+func (p *Pool) taken(now, waited time.Duration) {
 	p.InUse.Enter(now)
+	p.Waits.Record(waited)
 	if p.FullAt < 0 && p.InUse.N() == p.size {
 		p.FullAt = now
 	}
@@ -120,6 +155,9 @@ func (p *Pool) unlink(w *Waiter, now time.Duration) {
 	}
 	w.next, w.prev, w.queued = nil, nil, false
 	p.Waiting.Leave(now, w.since)
+	if p.sum != nil {
+		p.sum.Waiting.Leave(now, w.since)
+	}
 }
 
 // Release gives w's place back and grants it to whoever waited longest. Grants
@@ -128,6 +166,9 @@ func (p *Pool) unlink(w *Waiter, now time.Duration) {
 func (p *Pool) Release(w *Waiter) {
 	now := p.sched.Now()
 	p.InUse.Leave(now, w.since)
+	if p.sum != nil {
+		p.sum.InUse.Leave(now, w.since)
+	}
 	if p.granting {
 		return
 	}
@@ -138,8 +179,7 @@ func (p *Pool) Release(w *Waiter) {
 		p.unlink(next, now)
 		p.sched.Stop(next.timer)
 		next.timer = Timer{}
-		p.take(next, now)
-		p.Waits.Record(now - asked)
+		p.take(next, now, now-asked)
 		next.holder.Granted()
 	}
 	p.granting = false
@@ -151,6 +191,9 @@ func (p *Pool) Leave(w *Waiter) {
 	p.sched.Stop(w.timer)
 	w.timer = Timer{}
 	p.Left++
+	if p.sum != nil {
+		p.sum.Left++
+	}
 }
 
 // Waits reports whether w is in the queue.
@@ -161,5 +204,8 @@ func (w *Waiter) Fire() {
 	w.timer = Timer{}
 	w.pool.unlink(w, w.pool.sched.Now())
 	w.pool.Expired++
+	if w.pool.sum != nil {
+		w.pool.sum.Expired++
+	}
 	w.holder.Expired()
 }

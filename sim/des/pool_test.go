@@ -252,3 +252,94 @@ func TestHistWithinAThousandthOfTheExactQuantile(t *testing.T) {
 		}
 	})
 }
+
+// Several pools and the one that counts for all of them: every instrument of
+// the sum is the sum, at every moment, and the places are those of each alone.
+func TestPoolsAddUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := NewKernel()
+		n, size := rapid.IntRange(1, 4).Draw(t, "pools"), rapid.IntRange(1, 3).Draw(t, "size")
+		queue := rapid.IntRange(-1, 3).Draw(t, "queue")
+		wait := time.Duration(rapid.IntRange(-1, 20).Draw(t, "wait"))
+		pools, sum := NewPools(k, n, size, queue, wait)
+		if len(pools) != n || sum.Size() != int64(n*size) || (n == 1) != (sum == pools[0]) {
+			t.Fatalf("%d pools, the sum has %d places", len(pools), sum.Size())
+		}
+		users := make([]*pooled, 60)
+		for i := range users {
+			u := &pooled{k: k, pool: pools[rapid.IntRange(0, n-1).Draw(t, "pool")], hold: time.Duration(rapid.IntRange(0, 15).Draw(t, "hold")), quits: rapid.IntRange(0, 3).Draw(t, "quits") == 0}
+			users[i] = u
+			k.After(time.Duration(rapid.IntRange(0, 60).Draw(t, "at")), Arrive, u)
+		}
+		for at := time.Duration(5); at <= 2000; at += 5 {
+			if err := k.Run(context.Background(), at); err != nil {
+				t.Fatal(err)
+			}
+			var inUse, waiting, asked, full, expired, left int64
+			for _, p := range pools {
+				if p.InUse.N() > int64(size) {
+					t.Fatalf("%d places of %d", p.InUse.N(), size)
+				}
+				inUse, waiting = inUse+p.InUse.N(), waiting+p.Waiting.N()
+				asked, full, expired, left = asked+p.Asked, full+p.Full, expired+p.Expired, left+p.Left
+			}
+			if sum.InUse.N() != inUse || sum.Waiting.N() != waiting || sum.Asked != asked || sum.Full != full || sum.Expired != expired || sum.Left != left {
+				t.Fatalf("at %d: the sum has %d in use, %d waiting, %d asked, %d full, %d expired, %d left; the pools %d %d %d %d %d %d", at,
+					sum.InUse.N(), sum.Waiting.N(), sum.Asked, sum.Full, sum.Expired, sum.Left, inUse, waiting, asked, full, expired, left)
+			}
+		}
+		for _, s := range []*Station{&sum.InUse, &sum.Waiting} {
+			f := s.CutFlow(2000)
+			if f.End != 0 || f.Area != f.Sojourn || f.In != f.Out {
+				t.Fatalf("area %d, sojourns %d, %d in, %d out, %d still there", f.Area, f.Sojourn, f.In, f.Out, f.End)
+			}
+		}
+		granted := sum.Asked - sum.Full - sum.Expired - sum.Left
+		waits := sum.Waits.Take()
+		if waits.Count() != granted {
+			t.Fatalf("%d granted, %d waits recorded", granted, waits.Count())
+		}
+	})
+}
+
+// pooled asks for a place, holds it and gives it back; it may quit the queue.
+type pooled struct {
+	k      *Kernel
+	pool   *Pool
+	w      Waiter
+	hold   time.Duration
+	quits  bool
+	inside bool
+}
+
+// quit takes a pooled user out of the queue, if it is there.
+type quit struct{ u *pooled }
+
+func (q quit) Fire() {
+	if q.u.w.Waits() {
+		q.u.pool.Leave(&q.u.w)
+	}
+}
+
+func (u *pooled) Fire() {
+	if u.inside {
+		u.inside = false
+		u.pool.Release(&u.w)
+		return
+	}
+	switch u.pool.Acquire(&u.w, u) {
+	case Granted:
+		u.Granted()
+	case Queued:
+		if u.quits {
+			u.k.After(7, Arrive, quit{u})
+		}
+	}
+}
+
+func (u *pooled) Granted() {
+	u.inside = true
+	u.k.After(u.hold, Release, u)
+}
+
+func (u *pooled) Expired() {}

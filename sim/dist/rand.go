@@ -51,6 +51,12 @@ func (r *Rand) Duration(n time.Duration) time.Duration {
 	return time.Duration(hi)
 }
 
+// IntN is uniform in [0, n), every number alike to 2^-64; n is at least 1.
+func (r *Rand) IntN(n int) int {
+	hi, _ := bits.Mul64(r.pcg.Uint64(), uint64(n))
+	return int(hi)
+}
+
 // mix64 is the finaliser of SplitMix64 (Steele, Lea, Flood 2014; constants of
 // Stafford's variant 13): every input bit reaches every output bit.
 func mix64(x uint64) uint64 {

@@ -147,3 +147,21 @@ func TestNeighbouringKeysAreUnrelated(t *testing.T) {
 		}
 	}
 }
+
+func TestIntNIsUniform(t *testing.T) {
+	var r Rand
+	for _, n := range []int{1, 2, 7, 10} {
+		counts := make([]int, n)
+		const draws = 70_000
+		for i := range draws {
+			r.Key(9, uint64(i))
+			counts[r.IntN(n)]++
+		}
+		for i, c := range counts {
+			p := 1 / float64(n)
+			if z := (float64(c) - draws*p) / math.Sqrt(draws*p*(1-p)+1e-9); math.Abs(z) > 4 {
+				t.Errorf("%d of %d came %d times, z = %.1f", i, n, c, z)
+			}
+		}
+	}
+}
