@@ -110,15 +110,14 @@ func (d *dependency) Start(c *call.Call, done call.Done) call.Canceler {
 	c.Attempts++
 	a := d.frames.Get()
 	a.dep, a.done, a.caller, a.touched, a.sequence, a.timer = d, done, true, false, uint16(c.Attempts), des.Timer{}
+	if a.holds == nil && (d.pool != nil || d.servers != nil) {
+		a.holds = new(holdings)
+	}
 	host := 0
 	if d.hosts > 1 {
-		host = d.host(c)
-	}
-	if d.pool != nil || d.servers != nil {
-		if a.holds == nil {
-			a.holds = new(holdings)
+		if host = d.host(c); a.holds != nil {
+			a.holds.host = host
 		}
-		a.holds.host = host
 	}
 	if d.pool == nil {
 		return a.connected(c, host)

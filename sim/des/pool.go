@@ -12,7 +12,6 @@ type Pool struct {
 
 	head, tail *Waiter
 	granting   bool
-	sum        *Pool // also counts what happens here; nil: nobody does
 
 	InUse   Station       // places taken
 	Waiting Station       // holders in the queue
@@ -22,6 +21,8 @@ type Pool struct {
 	Expired int64         // gave up because max_wait passed
 	Left    int64         // gave up because their caller did
 	FullAt  time.Duration // when every place was first taken since ResetFull; -1: not yet
+
+	sum *Pool // also counts what happens here; nil: nobody does
 }
 
 // NewPool returns a pool of size places. queue bounds those who wait (negative:
@@ -45,6 +46,7 @@ func NewPools(s Scheduler, n, size, queue int, maxWait time.Duration) (pools []*
 	for range n {
 		p := NewPool(s, size, queue, maxWait)
 		p.sum = sum
+		p.Waits.Ignore()
 		pools = append(pools, p)
 	}
 	return pools, sum
@@ -85,16 +87,19 @@ const (
 func (p *Pool) Acquire(w *Waiter, h Holder) Grant {
 	now := p.sched.Now()
 	p.Asked++
-	if p.sum != nil {
-		p.sum.Asked++
-	}
 	if p.head == nil && p.InUse.N() < p.size {
-		p.take(w, now, 0)
+		p.take(w, now)
+		p.Waits.Record(0)
+		if p.sum != nil {
+			p.sum.Asked++
+			p.sum.taken(now, 0)
+		}
 		return Granted
 	}
 	if p.maxWait == 0 || (p.queue >= 0 && p.Waiting.N() >= p.queue) {
 		p.Full++
 		if p.sum != nil {
+			p.sum.Asked++
 			p.sum.Full++
 		}
 		return Refused
@@ -109,6 +114,7 @@ func (p *Pool) Acquire(w *Waiter, h Holder) Grant {
 	p.tail = w
 	p.Waiting.Enter(now)
 	if p.sum != nil {
+		p.sum.Asked++
 		p.sum.Waiting.Enter(now)
 	}
 	if p.maxWait > 0 {
@@ -117,15 +123,15 @@ func (p *Pool) Acquire(w *Waiter, h Holder) Grant {
 	return Queued
 }
 
-func (p *Pool) take(w *Waiter, now, waited time.Duration) {
+func (p *Pool) take(w *Waiter, now time.Duration) {
 	w.since = now
-	p.taken(now, waited)
-	if p.sum != nil {
-		p.sum.taken(now, waited)
+	p.InUse.Enter(now)
+	if p.FullAt < 0 && p.InUse.N() == p.size {
+		p.FullAt = now
 	}
 }
 
-// taken counts a place that was taken after a wait.
+// taken counts a place of another pool that was taken after a wait.
 func (p *Pool) taken(now, waited time.Duration) {
 	p.InUse.Enter(now)
 	p.Waits.Record(waited)
@@ -179,7 +185,11 @@ func (p *Pool) Release(w *Waiter) {
 		p.unlink(next, now)
 		p.sched.Stop(next.timer)
 		next.timer = Timer{}
-		p.take(next, now, now-asked)
+		p.take(next, now)
+		p.Waits.Record(now - asked)
+		if p.sum != nil {
+			p.sum.taken(now, now-asked)
+		}
 		next.holder.Granted()
 	}
 	p.granting = false
