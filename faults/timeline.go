@@ -15,7 +15,7 @@ type Timeline struct {
 	For   time.Duration `yaml:"for" unit:"duration" min:"0s" open:"min" help:"how long it lasts; until the end of the run when omitted"`
 	Every time.Duration `yaml:"every" unit:"duration" min:"0s" open:"min" help:"period with which it comes again; once when omitted"`
 	Share float64       `yaml:"share" unit:"share" min:"0%" open:"min" max:"100%" help:"share of the attempts it hits"`
-	Hosts int           `yaml:"hosts" unit:"count" min:"1" default:"all" help:"hosts of the dependency that it hits: the first so many; all of them when omitted"`
+	Hosts int           `yaml:"hosts" unit:"count" min:"1" help:"hosts of the dependency that it hits: the first so many; all of them when omitted"`
 }
 
 // NewTimeline is a fault on everything, from the start to the end.

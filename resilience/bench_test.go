@@ -43,6 +43,8 @@ func BenchmarkLayers(b *testing.B) {
 		{"timeout/in_time", &Timeout{After: s}, ok},
 		{"retry/first_attempt", newRetry(), ok},
 		{"retry/three_attempts", newRetry(), failed},
+		{"outlier/all_in", newOutlier(), ok},
+		{"outlier/failing", newOutlier(), failed},
 		{"fallback/live", newFallback(), ok},
 		{"fallback/degraded", newFallback(), failed},
 		{"concurrency_limit/aimd", concurrencyOf(newAIMD()), ok},
@@ -58,7 +60,7 @@ func BenchmarkLayers(b *testing.B) {
 		b.Run(bb.name, func(b *testing.B) {
 			inner := &held{}
 			k := des.NewKernel()
-			l := bb.config.Layer(Env{Sched: k, Meter: des.NullMeter{}, Source: "x"})(inner)
+			l := bb.config.Layer(Env{Sched: k, Meter: des.NullMeter{}, Source: "x", Hosts: 10})(inner)
 			c := call.Call{Deadline: call.NoDeadline}
 			ctx := context.Background()
 			b.ReportAllocs()
@@ -136,6 +138,10 @@ func TestNoAllocationsInSteadyState(t *testing.T) {
 			rateLimitOf(&GCRA{Rate: 1000, Burst: 5}, waiting10), rateLimitOf(&FixedWindow{Calls: 9, Per: 7 * ms}, waiting10), rateLimitOf(&SlidingLog{Calls: 9, Per: 7 * ms}, waiting10)},
 		"retry": {newRetry(), retryOf(4, &ExponentialBackoff{Base: ms, Factor: 2, Max: 3 * ms}, func(c *Retry) { c.Jitter = JitterDecorrelated }),
 			retryOf(2, &ConstantBackoff{Wait: ms})},
+		"outlier": {newOutlier(), outlierOf(func(c *Outlier) {
+			c.Interval, c.BaseEjectionTime, c.MaxEjectionTime, c.Consecutive, c.MaxEjectionPercent = 5*ms, 5*ms, 10*ms, 1, 1
+			c.SuccessRate.RequestVolume, c.FailurePercentage.RequestVolume, c.FailurePercentage.Enforcing = 1, 1, 0.5
+		})},
 		"fallback": {newFallback(), fallbackOf(func(c *Fallback) { c.Serve, c.Hit, c.Latency = ServeCached, 0.5, ms }), fallbackOf(func(c *Fallback) { c.Serve, c.Size = ServeQueue, 5 })},
 	}
 	for _, kind := range slices.Sorted(maps.Keys(Layers)) {
@@ -146,7 +152,7 @@ func TestNoAllocationsInSteadyState(t *testing.T) {
 			k := des.NewKernel()
 			work := &mill{k: k, pieces: make([]milled, 4096)}
 			// Every layer once with a retry inside, which reports attempts.
-			env := Env{Sched: k, Meter: des.NullMeter{}, Source: "x", CountsAttempts: true}
+			env := Env{Sched: k, Meter: des.NullMeter{}, Source: "x", Hosts: 10, CountsAttempts: true}
 			inside := retryOf(2, &NoBackoff{}).Layer(env)(work)
 			l := config.Layer(env)(inside)
 			callers := make([]miller, 64)

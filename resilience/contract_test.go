@@ -107,6 +107,14 @@ var randomConfigs = map[string]func(r *rand.Rand) Config{
 		c.Latency = time.Duration(r.IntN(4))
 		return c
 	},
+	"outlier": func(r *rand.Rand) Config {
+		c := dialectOf([]string{DialectEnvoy, DialectEnvoyOld, DialectGRPC}[r.IntN(3)], nil)
+		c.Interval, c.BaseEjectionTime, c.MaxEjectionTime, c.Jitter = time.Duration(1+r.IntN(10)), time.Duration(1+r.IntN(10)), 20, time.Duration(r.IntN(4))
+		c.MaxEjectionPercent, c.PanicThreshold = r.Float64(), []float64{0, 0.5}[r.IntN(2)]
+		c.Consecutive, c.EnforceConsecutive, c.Gateway, c.EnforceGateway = r.IntN(4), 1, r.IntN(3), 0.5
+		c.SuccessRate.MinimumHosts, c.SuccessRate.RequestVolume, c.FailurePercentage.MinimumHosts, c.FailurePercentage.RequestVolume = 2, 1, 1, 2
+		return c
+	},
 }
 
 // checkpoint stands between two layers and holds both to the contract of
@@ -315,7 +323,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	counted := false
 	for i := len(w.kinds) - 1; i >= 0; i-- {
 		kind := w.kinds[i]
-		env := Env{Sched: w.k, Meter: des.NullMeter{}, Source: fmt.Sprint(i), CountsAttempts: kind == "retry" && !counted}
+		env := Env{Sched: w.k, Meter: des.NullMeter{}, Source: fmt.Sprint(i), Hosts: 3, CountsAttempts: kind == "retry" && !counted}
 		counted = counted || kind == "retry"
 		layer := randomConfigs[kind](w.rand).Layer(env)(h)
 		w.layers = append([]call.Handler{layer}, w.layers...)

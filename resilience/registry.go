@@ -7,6 +7,7 @@ var Layers = map[string]func() Config{
 	"timeout":  func() Config { return &Timeout{} },
 	"retry":    newRetry,
 	"fallback": newFallback,
+	"outlier":  newOutlier,
 
 	"rate_limit":        newRateLimit,
 	"concurrency_limit": newConcurrencyLimit,

@@ -18,6 +18,7 @@ func (f *File) check(d *decoder) {
 	c.names()
 	c.calls()
 	c.faults()
+	c.hosts()
 	c.permits()
 	c.limits()
 	c.breakers()
@@ -129,13 +130,6 @@ func (c *checker) calls() {
 func (c *checker) faults() {
 	for _, dep := range c.s.Dependencies {
 		for _, f := range dep.Faults {
-			if most := max(1, dep.Hosts); f.Hosts > most {
-				hint := fmt.Sprintf("hosts: %d on the dependency, or lower this one", f.Hosts)
-				if most == 1 {
-					hint = fmt.Sprintf("give the dependency its number of hosts, e.g. hosts: %d", max(10, f.Hosts))
-				}
-				c.at(f.path+".hosts", fmt.Sprintf("the fault hits %d hosts of %s, which has %d", f.Hosts, dep.Name, most), hint)
-			}
 			switch {
 			case f.From >= c.s.Duration:
 				c.at(f.path+".from", fmt.Sprintf("the fault begins at %s, and the run ends at %s", formatDuration(f.From), formatDuration(c.s.Duration)), "begin it earlier or lengthen duration")

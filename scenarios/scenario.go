@@ -89,7 +89,7 @@ type Dependency struct {
 	Errors   Errors    `yaml:"errors" help:"shares of the attempts that fail by themselves, by class"`
 	Faults   Faults    `yaml:"faults" help:"what goes wrong, and when"`
 	Stack    Stack     `yaml:"stack" help:"layers around each call, outermost first"`
-	Hosts    int       `yaml:"hosts" unit:"count" min:"1" max:"10000" default:"1" also:"replicas,instances,endpoints,upstreams" help:"copies of it behind the one name; each attempt goes to one"`
+	Hosts    int       `yaml:"hosts" unit:"count" min:"1" max:"10000" also:"replicas,instances,endpoints,upstreams" help:"copies of it behind the one name; each attempt goes to one; one copy when omitted"`
 	Capacity *Capacity `yaml:"capacity" help:"what each host can do at once; unlimited when omitted"`
 	OnCancel string    `yaml:"on_cancel" enum:"stop,finish" help:"abandoned work stops, or runs to its natural end"`
 	Pool     string    `yaml:"pool" unit:"name" help:"a pool of process.pools; the shared one when omitted"`

@@ -64,6 +64,14 @@ func cached(hit float64, maxAge time.Duration) Layer {
 	})
 }
 
+func outlier(set func(*resilience.Outlier)) Layer {
+	return layer("outlier", func(c resilience.Config) {
+		if set != nil {
+			set(c.(*resilience.Outlier))
+		}
+	})
+}
+
 func poisson(perSec float64) load.Config { return &load.PoissonRate{Rate: perSec} }
 func even(perSec float64) load.Config    { return &load.EvenRate{Rate: perSec} }
 

@@ -85,6 +85,14 @@ func randomSystem(t *rapid.T) *Config {
 					f.Hit, f.MaxAge, f.Size, f.Latency = 0.5, time.Second, 2, millis("fallback", 30)
 				})
 			},
+			func() Layer {
+				return outlier(func(o *resilience.Outlier) {
+					o.UsePreset([]string{resilience.DialectEnvoy, resilience.DialectEnvoyOld, resilience.DialectGRPC}[pick("dialect", 3)])
+					o.Interval, o.BaseEjectionTime, o.MaxEjectionTime = 100*time.Millisecond, 1+millis("ejection", 300), 500*time.Millisecond
+					o.Consecutive, o.MaxEjectionPercent, o.PanicThreshold = 1+pick("in a row", 3), float64(1+pick("percent", 4))/4, []float64{0, 0.5}[pick("panic", 2)]
+					o.SuccessRate.MinimumHosts, o.SuccessRate.RequestVolume, o.FailurePercentage.MinimumHosts, o.FailurePercentage.RequestVolume = 2, 2, 1, 3
+				})
+			},
 		}
 		for range pick("layers", 6) {
 			l := layers[pick("layer", len(layers))]()

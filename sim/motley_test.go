@@ -86,8 +86,18 @@ func motley() *Config {
 		if i%3 == 0 {
 			d = d.servers(6, 4)
 		}
+		if i%2 == 0 {
+			d.Hosts = 5 + i
+			d.Stack = append(append([]Layer{}, d.Stack[:len(d.Stack)-1]...), outlier(func(o *resilience.Outlier) {
+				o.UsePreset([]string{resilience.DialectEnvoy, resilience.DialectGRPC}[i/2%2])
+				o.Interval, o.BaseEjectionTime, o.Jitter, o.MaxEjectionPercent = sec, 2*sec, 300*ms, 0.3
+				o.SuccessRate.RequestVolume, o.SuccessRate.StdevFactor, o.SuccessRate.Enforcing = 5, 1.3, 0.9
+				o.FailurePercentage.RequestVolume, o.FailurePercentage.Threshold = 5, 0.3
+			}), d.Stack[len(d.Stack)-1])
+		}
 		d = d.with(trouble[i%len(trouble)], 10*sec, 8*sec)
 		d.Faults[0].Share = 0.8
+		d.Faults[0].Hosts = d.Hosts / 3
 		c.Dependencies = append(c.Dependencies, d)
 	}
 	for i, a := range arrivals {
@@ -177,7 +187,7 @@ func TestMotleyIsBusy(t *testing.T) {
 	}
 	for _, name := range []string{
 		"dependency.X.breaker.opens", "dependency.X.breaker.closes", "dependency.X.breaker.rejected", "dependency.X.bulkhead.shed", "dependency.X.retry.retries", "dependency.X.timeout.fired",
-		"dependency.X.fallback.served", "dependency.X.rate_limit.limited", "dependency.X.rate_limit.waiting_max", "dependency.X.concurrency_limit.limited", "dependency.X.concurrency_limit.drops", "dependency.X.throttle.throttled", "dependency.X.outcomes.connect_error", "dependency.X.servers.waiting_max", "process.pool.in_use_max", "endpoint.X.failures.deadline", "endpoint.X.degraded_rate",
+		"dependency.X.fallback.served", "dependency.X.rate_limit.limited", "dependency.X.rate_limit.waiting_max", "dependency.X.concurrency_limit.limited", "dependency.X.concurrency_limit.drops", "dependency.X.throttle.throttled", "dependency.X.outcomes.connect_error", "dependency.X.outlier.ejections", "dependency.X.outlier.overflow", "dependency.X.servers.waiting_max", "process.pool.in_use_max", "endpoint.X.failures.deadline", "endpoint.X.degraded_rate",
 	} {
 		if busy[name] == 0 {
 			t.Errorf("%s is 0", name)
