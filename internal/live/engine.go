@@ -57,8 +57,10 @@ type Engine struct {
 	current *flight                // whose call the holder of the mutex moves
 	waiting map[*call.Call]*flight // those whose caller is parked
 
+	hands   []hand    // idle
 	parked  des.Gauge // callers in Do
-	working int       // goroutines that run work, abandoned work included
+	working int       // hands that run work, abandoned work included
+	staff   int       // hands
 	closed  bool
 	idle    chan struct{} // closed when the engine is and nobody is inside
 }
@@ -182,6 +184,7 @@ func (e *Engine) Close() {
 				f.leave(ErrClosed)
 			}
 		})
+		e.dismiss()
 		if e.timer != nil {
 			e.timer.Stop()
 		}
@@ -193,7 +196,7 @@ func (e *Engine) Close() {
 
 // leaveIdle tells Close when nobody is inside any more.
 func (e *Engine) leaveIdle() {
-	if e.closed && e.parked.N() == 0 && e.working == 0 {
+	if e.closed && e.parked.N() == 0 && e.staff == 0 {
 		select {
 		case <-e.idle:
 		default:

@@ -381,6 +381,7 @@ func TestClassify(t *testing.T) {
 		{fmt.Errorf("dial: %w", syscall.ECONNREFUSED), call.Outcome{Class: call.ConnectError}},
 		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, call.Outcome{Class: call.ConnectError}},
 		{fmt.Errorf("get: %w", context.DeadlineExceeded), call.Outcome{Class: call.Timeout}},
+		{fmt.Errorf("get: %w", context.Canceled), call.Outcome{Class: call.Cancelled}},
 		{&net.DNSError{IsTimeout: true}, call.Outcome{Class: call.Timeout}},
 		{fmt.Errorf("inside: %w", reply{ends: call.Outcome{Class: call.Throttled, RetryAfter: s}}), call.Outcome{Class: call.Throttled, RetryAfter: s}},
 		{errorOf(call.Outcome{Class: call.Rejected, Reason: call.BreakerOpen}), call.Outcome{Class: call.Rejected, Reason: call.BreakerOpen}},

@@ -20,8 +20,8 @@ type Outcomer interface {
 
 // Classify says what an error of the work means where nothing else was set: what
 // an Outcomer in its chain says; a refused or reset connection is a
-// connect_error; a deadline or a timeout of the network is a timeout; the rest
-// is a server_error.
+// connect_error; a deadline or a timeout of the network is a timeout; work
+// that was cancelled is cancelled; the rest is a server_error.
 func Classify(err error) call.Outcome {
 	if err == nil {
 		return call.Outcome{}
@@ -34,6 +34,8 @@ func Classify(err error) call.Outcome {
 		return call.Outcome{Class: call.ConnectError}
 	case errors.Is(err, context.DeadlineExceeded):
 		return call.Outcome{Class: call.Timeout}
+	case errors.Is(err, context.Canceled):
+		return call.Outcome{Class: call.Cancelled}
 	}
 	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() {
 		return call.Outcome{Class: call.Timeout}

@@ -46,9 +46,7 @@ func (f *flight) end() {
 	}
 	e.parked.Add(e.kernel.Now(), -1)
 	e.flights.Put(f)
-	if e.closed {
-		e.leaveIdle()
-	}
+	e.leaveIdle()
 }
 
 // Done is the stack's answer.

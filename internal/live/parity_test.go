@@ -122,10 +122,11 @@ type ledger struct {
 	counts map[string]*int64
 	levels map[string]*des.Gauge
 	audits map[string]*des.Station
+	times  map[string]*des.TimesHist
 }
 
 func newLedger() ledger {
-	return ledger{counts: map[string]*int64{}, levels: map[string]*des.Gauge{}, audits: map[string]*des.Station{}}
+	return ledger{counts: map[string]*int64{}, levels: map[string]*des.Gauge{}, audits: map[string]*des.Station{}, times: map[string]*des.TimesHist{}}
 }
 
 func (l ledger) under(source string) des.Meter {
@@ -133,10 +134,13 @@ func (l ledger) under(source string) des.Meter {
 	return l
 }
 
-func (l ledger) Count(name string, n *int64)             { l.counts[l.prefix+name] = n }
-func (l ledger) Level(name string, g *des.Gauge)         { l.levels[l.prefix+name] = g }
-func (l ledger) Peak(name string, g *des.Gauge)          { l.levels[l.prefix+name] = g }
-func (l ledger) Series(name string, g *des.Gauge)        { l.levels[l.prefix+name] = g }
+func (l ledger) Count(name string, n *int64)      { l.counts[l.prefix+name] = n }
+func (l ledger) Level(name string, g *des.Gauge)  { l.levels[l.prefix+name] = g }
+func (l ledger) Peak(name string, g *des.Gauge)   { l.levels[l.prefix+name] = g }
+func (l ledger) Series(name string, g *des.Gauge) { l.levels[l.prefix+name] = g }
+func (l ledger) Times(name string, h *des.TimesHist, _ ...string) {
+	l.times[l.prefix+name] = h
+}
 func (l ledger) Audit(name string, station *des.Station) { l.audits[l.prefix+name] = station }
 
 // text is every figure at now, sorted.
@@ -144,6 +148,10 @@ func (l ledger) text(now time.Duration) string {
 	var lines []string
 	for name, n := range l.counts {
 		lines = append(lines, fmt.Sprintf("%s %d", name, *n))
+	}
+	for name, h := range l.times {
+		all := h.Take()
+		lines = append(lines, fmt.Sprintf("%s %d times, mean %v, median %v, max %v", name, all.Count(), all.Mean(), all.Quantile(0.5), all.Max()))
 	}
 	for name, station := range l.audits {
 		lines = append(lines, fmt.Sprintf("%s %+v", name, station.CutFlow(now)))
@@ -301,7 +309,11 @@ func (l luck) real(t *testing.T, stack []sim.Layer) (out trial, figures string) 
 }
 
 func (l luck) work(ctx context.Context, n uint64, a Attempt) error {
-	r := l.reply(n, a.Number)
+	return l.reply(n, a.Number).work(ctx)
+}
+
+// work takes its time, unless ctx ends first.
+func (r reply) work(ctx context.Context) error {
 	if r.hang {
 		<-ctx.Done()
 		return ctx.Err()

@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"runtime/debug"
 
 	"blastradius/sim/call"
 )
@@ -53,8 +52,7 @@ func (w *workplace) Start(c *call.Call, d call.Done) call.Canceler {
 	}
 	var ctx context.Context
 	ctx, t.stop = context.WithCancel(f.ctx)
-	e.working++
-	go t.runApart(e, ctx, f.work)
+	e.hand(job{t, ctx, f.work})
 	return t
 }
 
@@ -96,52 +94,6 @@ func (t *try) runHere() {
 	returned = true
 	e.enter(1)
 	t.tell(out, err)
-}
-
-// runApart runs the work in a goroutine of its own.
-func (t *try) runApart(e *Engine, ctx context.Context, work Work) {
-	var (
-		out      call.Outcome
-		err      error
-		returned bool
-	)
-	defer func() {
-		var p *PanicError
-		if !returned {
-			p = &PanicError{Value: recover()} // nil: the goroutine was ended
-			p.Stack = debug.Stack()
-		}
-		e.enter(1)
-		orphaned := p != nil && (t.state == unwanted || !t.callerIsHere())
-		switch {
-		case p == nil:
-			t.tell(out, err)
-		case orphaned:
-			t.tell(call.Outcome{Class: call.ServerError}, p)
-		default:
-			t.flight.panicked = p
-			t.flight.breakUp(t)
-		}
-		stop := t.stop
-		e.tries.Put(t)
-		e.working--
-		if e.closed {
-			e.leaveIdle()
-		}
-		e.exit()
-		stop()
-		if orphaned && p.Value != nil {
-			if e.orphan == nil {
-				panic(p)
-			}
-			e.orphan(p)
-		}
-	}()
-	err = work(ctx, Attempt{Number: t.number})
-	if err != nil {
-		out = e.classify(err)
-	}
-	returned = true
 }
 
 // tell hands the work's answer to the stack, if somebody waits for it. An error
