@@ -39,6 +39,31 @@ func BenchmarkClock(b *testing.B) {
 	}
 }
 
+// BenchmarkRoundTrip is one message to another goroutine and back: what a loop
+// that owns the policies would cost twice a call.
+func BenchmarkRoundTrip(b *testing.B) {
+	there, back := make(chan int), make(chan int)
+	go func() {
+		for x := range there {
+			back <- x
+		}
+	}()
+	for b.Loop() {
+		there <- 1
+		<-back
+	}
+	close(there)
+}
+
+// BenchmarkCancelContext is what the context of work that a layer may end costs.
+func BenchmarkCancelContext(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		_, cancel := context.WithCancel(context.Background())
+		cancel()
+	}
+}
+
 // policies are the stacks of the comparison with other libraries.
 var policies = []struct {
 	name  string

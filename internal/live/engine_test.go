@@ -18,6 +18,7 @@ import (
 	"blastradius/resilience"
 	"blastradius/sim"
 	"blastradius/sim/call"
+	"blastradius/sim/des"
 )
 
 func bulkhead(permits int, wait time.Duration) *resilience.Bulkhead {
@@ -487,4 +488,71 @@ func TestStress(t *testing.T) {
 		}
 		<-time.After(ms)
 	}
+}
+
+// Settings at the ends of their ranges.
+func TestOddSettings(t *testing.T) {
+	const forever = time.Duration(1<<63 - 1)
+	tests := []struct {
+		name  string
+		stack []sim.Layer
+		work  Work
+		want  string
+	}{
+		{"a timeout that never comes", stackOf(timeout(forever)), takes(time.Hour, nil), "ok at 1h0m0s"},
+		{"a timeout of a nanosecond", stackOf(timeout(1)), takes(time.Hour, nil), "timeout at 1ns"},
+		{"one attempt", stackOf(retry(1, forever)), takes(ms, errFails), "server_error at 1ms"},
+		{"a pause of 146 years", stackOf(timeout(s), retry(2, forever/2)), takes(ms, errFails), "timeout at 1s"},
+		{"a thousand attempts at once", stackOf(retry(1000, 0)), fails, "server_error at 0s"},
+		{"a thousand attempts apart", stackOf(timeout(s), retry(1000, 0)), fails, "server_error at 0s"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			in(t, tt.stack, func(t *testing.T, e *Engine) {
+				out, _ := e.Do(context.Background(), Key{}, tt.work)
+				if got := fmt.Sprintf("%v at %v", out.Class, e.Now()); got != tt.want {
+					t.Errorf("got %s, want %s", got, tt.want)
+				}
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+// What a layer sets for now happens now, not at the next occasion.
+func TestDelayOfNothingIsNotHeldUp(t *testing.T) {
+	soon := func(env resilience.Env) call.Layer {
+		return func(call.Handler) call.Handler {
+			return handler(func(_ *call.Call, d call.Done) call.Canceler {
+				env.Sched.After(0, des.Release, event(func() { d.Done(call.Outcome{Class: call.Degraded}) }))
+				return cancels(func() {})
+			})
+		}
+	}
+	in(t, []sim.Layer{{Kind: "odd", Name: "odd", Config: &odd{nil, false, soon}}}, func(t *testing.T, e *Engine) {
+		out, err := e.Do(context.Background(), Key{}, fine)
+		if out.Class != call.Degraded || err != nil || e.Now() != 0 || e.timer != nil {
+			t.Errorf("%v, %v at %v; timer %v", out, err, e.Now(), e.timer)
+		}
+	})
+}
+
+func TestProbeHearsOfTransitions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var heard []string
+		stack := decoded(t, "breaker: {consecutive: 2, cooldown: 1s}")
+		e := New(stack, Options{Source: "dependency.x", Probe: func(o des.Observation) {
+			heard = append(heard, fmt.Sprintf("%v %s %s of request %d", o.At, o.Source, o.What, o.Request))
+		}})
+		for i, work := range []Work{fails, fails, fine, fine} {
+			_, _ = e.Do(context.Background(), Key{Request: uint64(i)}, work)
+			<-time.After(600 * ms)
+		}
+		e.Close()
+		// It opens, lets one call probe, and closes.
+		want := "[600ms dependency.x.breaker state of request 1 1.8s dependency.x.breaker state of request 3 1.8s dependency.x.breaker state of request 3]"
+		if got := fmt.Sprint(heard); got != want {
+			t.Errorf("got %s", got)
+		}
+	})
 }
