@@ -153,6 +153,35 @@ func TestWorkMayOutliveItsCall(t *testing.T) {
 	})
 }
 
+// A layer that answers while the work runs in its caller's goroutine has the
+// last word: the caller gives up later, and nobody is told twice.
+func TestAnswerStandsThoughTheCallerGivesUp(t *testing.T) {
+	early := func(env resilience.Env) call.Layer {
+		return func(next call.Handler) call.Handler {
+			return handler(func(c *call.Call, d call.Done) call.Canceler {
+				next.Start(c, hears(func(call.Outcome) {}))
+				answered := false
+				env.Sched.After(5*ms, des.Expire, event(func() {
+					answered = true
+					d.Done(call.Outcome{Class: call.Degraded})
+				}))
+				return cancels(func() {
+					if answered {
+						t.Error("cancelled after its answer")
+					}
+				})
+			})
+		}
+	}
+	in(t, []sim.Layer{{Kind: "odd", Name: "odd", Config: &odd{nil, false, early}}}, func(t *testing.T, e *Engine) {
+		ctx, cancel := context.WithTimeout(context.Background(), 8*ms)
+		defer cancel()
+		if out, err := e.Do(ctx, Key{}, takes(20*ms, nil)); out.Class != call.Degraded || err != nil || e.Now() != 8*ms {
+			t.Errorf("%v, %v at %v", out, err, e.Now())
+		}
+	})
+}
+
 // Goroutines are kept for the next work, but not more than a few, and none after
 // Close.
 func TestHandsAreKept(t *testing.T) {

@@ -54,7 +54,7 @@ type Engine struct {
 
 	flights call.Frames[flight]
 	tries   call.Frames[try]
-	current *flight                // whose call the holder of the mutex moves
+	current *flight                // the one moved last, where to look first
 	waiting map[*call.Call]*flight // those whose caller is parked
 
 	hands   []hand    // idle
@@ -138,7 +138,6 @@ func (e *Engine) Do(ctx context.Context, k Key, work Work) (call.Outcome, error)
 	e.parked.Add(e.kernel.Now(), 1)
 	e.current = f
 	f.cancel = e.stack.Start(&f.call, f)
-	e.current = nil
 	for !f.answered {
 		f.follow()
 	}

@@ -64,7 +64,7 @@ func clean(t *testing.T, e *Engine) {
 			t.Errorf("left: %d parked, %d at work, %d waiting, %d timers", e.parked.N(), e.working, len(e.waiting), e.kernel.Live())
 		}
 		e.flights.Each(func(f *flight) {
-			if f.ctx != nil || f.work != nil || f.cancel != nil || f.err != nil || f.lastErr != nil || f.parked || f.own.state != idle {
+			if f.ctx != nil || f.work != nil || f.cancel != nil || f.err != nil || f.lastErr != nil || f.parked || len(f.ready) != 0 || f.own.state != idle {
 				t.Errorf("a frame keeps something of its last call: %+v", f)
 			}
 		})
@@ -346,6 +346,92 @@ func TestCloseEndsEverything(t *testing.T) {
 	})
 }
 
+// A caller may give up at the instant at which it gets its permit. Whichever
+// comes first, it returns, and its frame is as good as new.
+func TestGivingUpWhileBeingWoken(t *testing.T) {
+	in(t, stackOf(bulkhead(1, -1)), func(t *testing.T, e *Engine) {
+		got := map[call.Class]int{}
+		for range 300 {
+			var all sync.WaitGroup
+			all.Go(func() { _, _ = e.Do(context.Background(), Key{}, takes(10*ms, nil)) })
+			synctest.Wait()
+			ctx, cancel := context.WithTimeout(context.Background(), 10*ms)
+			out, _ := e.Do(ctx, Key{}, takes(ms, nil))
+			got[out.Class]++
+			cancel()
+			all.Wait()
+			clean(t, e)
+		}
+		if got[call.OK]+got[call.Cancelled] != 300 {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+// The context of work in a goroutine of its own ends with it, so that nothing
+// gathers in the caller's context.
+func TestContextOfWorkEndsWithIt(t *testing.T) {
+	in(t, stackOf(timeout(s)), func(t *testing.T, e *Engine) {
+		caller, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		var of context.Context
+		if _, err := e.Do(caller, Key{}, func(ctx context.Context, _ Attempt) error {
+			of = ctx
+			return ctx.Err()
+		}); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if of == caller || of.Err() == nil {
+			t.Errorf("its own: %t, ended: %v", of != caller, of.Err())
+		}
+	})
+}
+
+// A reply that comes at the nanosecond of a deadline is in time.
+func TestReplyComesBeforeWhatIsDueNow(t *testing.T) {
+	in(t, nil, func(t *testing.T, e *Engine) {
+		fired := false
+		e.enter(0)
+		e.armed = 0 // the timer stays out of it
+		e.kernel.After(5, des.Expire, event(func() { fired = true }))
+		e.exit()
+		<-time.After(5)
+		e.enter(1)
+		if fired {
+			t.Error("what is due at 5ns came before a reply at 5ns")
+		}
+		e.exit()
+		if !fired {
+			t.Error("what is due at 5ns did not come after the reply")
+		}
+	})
+}
+
+func TestNothingEntersAfterClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		book := newLedger()
+		e := New(stackOf(bulkhead(0, 0)), Options{Meter: book.under})
+		e.Close()
+		if out, err := e.Do(context.Background(), Key{}, fine); out.Class != call.Cancelled || err != ErrClosed || *book.counts["live.bulkhead.shed"] != 0 {
+			t.Errorf("%v, %v", out, err)
+		}
+	})
+}
+
+// The clock is read before the mutex is had, so another goroutine may have been
+// further already. The policies see no step back.
+func TestClockDoesNotGoBack(t *testing.T) {
+	in(t, nil, func(t *testing.T, e *Engine) {
+		e.Read(func(time.Duration) { e.kernel.CatchUp(5, 5) })
+		e.Read(func(now time.Duration) {
+			if now != 5 {
+				t.Errorf("now %v after 5ns", now)
+			}
+		})
+	})
+}
+
 // Work in its caller's goroutine cannot be ended from outside: it may answer,
 // but no further attempt begins.
 func TestCloseWaitsForWorkInTheCallersGoroutine(t *testing.T) {
@@ -385,6 +471,7 @@ func TestClassify(t *testing.T) {
 		{fmt.Errorf("get: %w", context.Canceled), call.Outcome{Class: call.Cancelled}},
 		{&net.DNSError{IsTimeout: true}, call.Outcome{Class: call.Timeout}},
 		{fmt.Errorf("inside: %w", reply{ends: call.Outcome{Class: call.Throttled, RetryAfter: s}}), call.Outcome{Class: call.Throttled, RetryAfter: s}},
+		{errorOf(call.Outcome{Class: call.Throttled, RetryAfter: s}), call.Outcome{Class: call.Throttled, RetryAfter: s}},
 		{errorOf(call.Outcome{Class: call.Rejected, Reason: call.BreakerOpen}), call.Outcome{Class: call.Rejected, Reason: call.BreakerOpen}},
 	}
 	for _, tt := range tests {

@@ -403,8 +403,19 @@ func named(lines []string) []string {
 	return out
 }
 
+// variants are more settings of some layers, for stacks at random.
+var variants = map[string][]string{
+	"breaker": {"breaker: {cooldown: 500ms, probes: 3, lease: 200ms}", "breaker: {window: 3s, cooldown: 1s, ramp: {from: 10%, over: 2s}}",
+		"breaker: {record: attempt, cooldown: 700ms}", "breaker: {consecutive: 3, cooldown: 1s, verdicts: {rejected: failure, cancelled: failure}}"},
+	"bulkhead": {"bulkhead: {permits: 5}", "bulkhead: {permits: 5, max_wait: forever}", "bulkhead: {permits: 3, max_wait: 100ms, queue: 4}"},
+	"timeout":  {"timeout: 100ms", "timeout: 37ms"},
+	"retry": {"retry: 3", "retry: {attempts: 5, backoff: {exponential: {base: 10ms, max: 100ms}}, jitter: decorrelated, retry_on: [timeout, server_error, connect_error, throttled, rejected]}",
+		"retry: {attempts: 2, backoff: {constant: 50ms}}"},
+	"fallback": {"fallback: {serve: cached, hit: 50%, max_age: 2s, latency: 3ms}", "fallback: {serve: queue, size: 3, drain: 1/s}", "fallback: degraded"},
+}
+
 func TestStacksAtRandomAreTheSameByBothClocks(t *testing.T) {
-	stacks := 30
+	stacks := 60
 	if testing.Short() {
 		stacks = 5
 	}
@@ -412,7 +423,9 @@ func TestStacksAtRandomAreTheSameByBothClocks(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		var lines []string
 		for range 2 + r.IntN(4) {
-			lines = append(lines, exampleOf(kinds()[r.IntN(len(kinds()))]))
+			kind := kinds()[r.IntN(len(kinds()))]
+			settings := append([]string{exampleOf(kind)}, variants[kind]...)
+			lines = append(lines, settings[r.IntN(len(settings))])
 		}
 		same(t, luck{stream: 1000 + 10*seed, requests: 600}, named(lines)...)
 	}

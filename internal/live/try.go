@@ -121,11 +121,8 @@ func (t *try) callerIsHere() bool { return t.flown == t.flight.flown }
 
 // pass answers an attempt.
 func (f *flight) pass(d call.Done, o call.Outcome) {
-	e := f.engine
-	before := e.current
-	e.current = f
+	f.engine.current = f
 	d.Done(o)
-	e.current = before
 }
 
 // breakUp ends the call of work that panicked: the layers hear of a
