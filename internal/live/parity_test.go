@@ -49,11 +49,17 @@ type luck struct {
 	requests int
 }
 
-// arrival is about 20 ms after the one before.
+// arrival of every hundred requests begins with 60 in 180 ms; the other 40 take
+// the rest of 2 s.
 func (l luck) arrival(n int) time.Duration {
 	var r dist.Rand
 	r.Key(l.stream, uint64(n))
-	return time.Duration(n)*20*ms + r.Duration(20*ms)
+	at := time.Duration(n/100) * 2 * s
+	if i := time.Duration(n % 100); i < 60 {
+		return at + i*3*ms + r.Duration(3*ms)
+	} else {
+		return at + 180*ms + (i-60)*45*ms + r.Duration(45*ms)
+	}
 }
 
 func (l luck) deadline(n int) time.Duration {
@@ -365,6 +371,14 @@ func TestEveryLayerIsTheSameByBothClocks(t *testing.T) {
 			if slices.Equal(got.fates, bare.fates) {
 				t.Errorf("%s changed nothing: the trial is too easy", exampleOf(kind))
 			}
+		})
+	}
+}
+
+func TestEveryDialectIsTheSameByBothClocks(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(resilience.Dialects)) {
+		t.Run(name, func(t *testing.T) {
+			same(t, luck{stream: 31, requests: 1500}, "breaker: {dialect: "+name+"}", "timeout: 700ms")
 		})
 	}
 }
