@@ -34,7 +34,8 @@ type Watcher interface {
 // Kernel is the discrete-event engine. It is used by one goroutine.
 type Kernel struct {
 	now    time.Duration
-	number uint64 // of the last scheduling
+	floor  time.Duration // the clock shows at least this while events fire; 0 in virtual time
+	number uint64        // of the last scheduling
 	fired  uint64
 
 	heap      []entry
@@ -262,7 +263,7 @@ func (k *Kernel) step(until time.Duration) bool {
 			k.now = at
 			k.watchAt = k.watcher.Cross(at)
 		}
-		k.now = head.at
+		k.now = max(head.at, k.floor)
 		k.fired++
 		if fromSource {
 			i := k.first
