@@ -27,6 +27,10 @@ type Options struct {
 	// for Source that of the engine's own, parked. They are read in Read. nil
 	// ignores them.
 	Meter func(source string) des.Meter
+	// Hosts are the copies of what is called, for a layer that chooses one; 0 is 1.
+	Hosts int
+	// Seed keys draws that belong to no call.
+	Seed uint64
 	// Probe hears of state changes, and must neither block nor call the engine.
 	Probe des.Probe
 	// Classify says what an error of the work means; nil is Classify.
@@ -88,6 +92,7 @@ func New(stack []sim.Layer, o Options) *Engine {
 		source := o.Source + "." + l.Name
 		layers = append(layers, l.Config.Layer(resilience.Env{
 			Sched: e.kernel, Meter: o.Meter(source), Probe: o.Probe, Source: source, CountsAttempts: sim.CountsAttempts(stack, i),
+			Hosts: o.Hosts, Seed: o.Seed,
 		}))
 		e.apart = e.apart || resilience.Interrupts(l.Config)
 	}
@@ -104,6 +109,7 @@ type Key struct{ Stream, Request uint64 }
 // Attempt says which attempt of its call the work is.
 type Attempt struct {
 	Number int // from 1
+	Host   int // that a layer chose, from 1; 0 when none did
 }
 
 // Work is what the stack protects. Under layers that may end it early (timeouts)

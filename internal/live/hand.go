@@ -98,7 +98,7 @@ func (h hand) do(e *Engine, j job) (kept bool) {
 		e.exit()
 		stop()
 	}()
-	err = j.work(j.ctx, Attempt{Number: j.try.number})
+	err = j.work(j.ctx, j.try.which)
 	if err != nil {
 		out = e.classify(err)
 	}

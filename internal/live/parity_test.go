@@ -74,12 +74,18 @@ type reply struct {
 	hang  bool
 }
 
-// reply of the middle third of the requests is mostly bad.
-func (l luck) reply(n uint64, attempt int) (out reply) {
+// trialHosts are the copies of what is called, the first of which is bad.
+const trialHosts = 10
+
+// reply of the middle third of the requests is mostly bad, and of the first host.
+func (l luck) reply(n uint64, a Attempt) (out reply) {
 	var r dist.Rand
-	r.Key(l.stream+2, n<<16|uint64(attempt))
+	r.Key(l.stream+2, n<<16|uint64(a.Number))
 	out.after = time.Duration(100e6*r.Exp()) + 1
 	good := 0.9
+	if a.Host == 1 {
+		good = 0
+	}
 	if n > uint64(l.requests/3) && n < uint64(2*l.requests/3) {
 		good = 0.25
 	}
@@ -180,7 +186,7 @@ func (l luck) simulated(t testing.TB, stack []sim.Layer) (trial, string) {
 	for i, one := range stack {
 		source := "live." + one.Name
 		layers = append(layers, one.Config.Layer(resilience.Env{
-			Sched: k, Meter: out.figures.under(source), Source: source, CountsAttempts: sim.CountsAttempts(stack, i),
+			Sched: k, Meter: out.figures.under(source), Source: source, CountsAttempts: sim.CountsAttempts(stack, i), Hosts: trialHosts,
 		}))
 	}
 	h := call.Stack(w, layers...)
@@ -256,7 +262,7 @@ func (w *virtualWork) Start(c *call.Call, d call.Done) call.Canceler {
 	if w.out[c]++; w.out[c] > 1 {
 		w.beside++
 	}
-	p := &virtualPiece{w: w, call: c, done: d, reply: w.luck.reply(c.Request, int(c.Attempts))}
+	p := &virtualPiece{w: w, call: c, done: d, reply: w.luck.reply(c.Request, Attempt{int(c.Attempts), int(c.Host)})}
 	if !p.reply.hang {
 		p.timer = w.k.After(p.reply.after, des.Release, p)
 	}
@@ -278,7 +284,7 @@ func (p *virtualPiece) Cancel() {
 func (l luck) real(t *testing.T, stack []sim.Layer) (out trial, figures string) {
 	synctest.Test(t, func(t *testing.T) {
 		out = trial{fates: make([]fate, l.requests), figures: newLedger()}
-		e := New(stack, Options{Meter: out.figures.under})
+		e := New(stack, Options{Meter: out.figures.under, Hosts: trialHosts})
 		until := func(at time.Duration) { <-time.After(at - e.Now()) }
 		var all sync.WaitGroup
 		started := make([]atomic.Int32, l.requests)
@@ -315,7 +321,7 @@ func (l luck) real(t *testing.T, stack []sim.Layer) (out trial, figures string) 
 }
 
 func (l luck) work(ctx context.Context, n uint64, a Attempt) error {
-	return l.reply(n, a.Number).work(ctx)
+	return l.reply(n, a).work(ctx)
 }
 
 // work takes its time, unless ctx ends first.

@@ -15,7 +15,7 @@ type try struct {
 	flight *flight
 	flown  uint64 // the use of flight that this is an attempt of
 	done   call.Done
-	number int
+	which  Attempt
 	state  tryState
 	stop   context.CancelFunc // of work in a goroutine of its own; nil in the caller's
 }
@@ -44,7 +44,8 @@ func (w *workplace) Start(c *call.Call, d call.Done) call.Canceler {
 	if !here {
 		t = e.tries.Get()
 	}
-	t.flight, t.flown, t.done, t.number, t.state, t.stop = f, f.flown, d, int(c.Attempts), asked, nil
+	t.flight, t.flown, t.done, t.state, t.stop = f, f.flown, d, asked, nil
+	t.which = Attempt{Number: int(c.Attempts), Host: int(c.Host)}
 	if here {
 		f.due = true
 		f.wake()
@@ -75,7 +76,7 @@ func (t *try) Cancel() {
 func (t *try) runHere() {
 	f := t.flight
 	e := f.engine
-	ctx, work, number := f.ctx, f.work, t.number
+	ctx, work, which := f.ctx, f.work, t.which
 	e.exit()
 	returned := false
 	defer func() {
@@ -86,7 +87,7 @@ func (t *try) runHere() {
 			e.exit()
 		}
 	}()
-	err := work(ctx, Attempt{Number: number})
+	err := work(ctx, which)
 	out := call.Outcome{}
 	if err != nil {
 		out = e.classify(err)
