@@ -3,12 +3,14 @@ package des
 import "time"
 
 // Pool is a bounded number of places that holders take and give back, with a
-// first-come-first-served queue: connections, workers, permits, servers.
+// queue: connections, workers, permits, threads, servers.
 type Pool struct {
 	sched   Scheduler
 	size    int64
 	queue   int64 // how many may wait; negative is no bound
 	maxWait time.Duration
+	threads *threads // of a thread pool
+	newest  bool     // serves who came last first
 
 	head, tail *Waiter
 	granting   bool
@@ -52,6 +54,10 @@ func NewPools(s Scheduler, n, size, queue int, maxWait time.Duration) (pools []*
 	return pools, sum
 }
 
+// ServeNewest makes the pool grant a place to whoever came last of those who
+// wait: last in, first out. Before the first Acquire.
+func (p *Pool) ServeNewest() { p.newest = true }
+
 // Size is the number of places.
 func (p *Pool) Size() int64 { return p.size }
 
@@ -87,7 +93,7 @@ const (
 func (p *Pool) Acquire(w *Waiter, h Holder) Grant {
 	now := p.sched.Now()
 	p.Asked++
-	if p.head == nil && p.InUse.N() < p.size {
+	if p.head == nil && p.InUse.N() < p.size && (p.threads == nil || p.threads.assign(now)) {
 		p.take(w, now)
 		p.Waits.Record(0)
 		if p.sum != nil {
@@ -97,6 +103,11 @@ func (p *Pool) Acquire(w *Waiter, h Holder) Grant {
 		return Granted
 	}
 	if p.maxWait == 0 || (p.queue >= 0 && p.Waiting.N() >= p.queue) {
+		if p.threads != nil && p.threads.grow() {
+			p.take(w, now)
+			p.Waits.Record(0)
+			return Granted
+		}
 		p.Full++
 		if p.sum != nil {
 			p.sum.Asked++
@@ -166,21 +177,28 @@ func (p *Pool) unlink(w *Waiter, now time.Duration) {
 	}
 }
 
-// Release gives w's place back and grants it to whoever waited longest. Grants
-// that a holder's own Release causes are made by the outermost one, so a long
-// queue over instantaneous work does not deepen the stack.
+// Release gives w's place back and grants it to whoever waited longest, or
+// shortest where the newest are served first. Grants that a holder's own Release
+// causes are made by the outermost one, so a long queue over instantaneous work
+// does not deepen the stack.
 func (p *Pool) Release(w *Waiter) {
 	now := p.sched.Now()
 	p.InUse.Leave(now, w.since)
 	if p.sum != nil {
 		p.sum.InUse.Leave(now, w.since)
 	}
+	if p.threads != nil {
+		p.threads.rest(now)
+	}
 	if p.granting {
 		return
 	}
 	p.granting = true
-	for p.head != nil && p.InUse.N() < p.size {
+	for p.head != nil && p.InUse.N() < p.size && (p.threads == nil || p.threads.assign(now)) {
 		next := p.head
+		if p.newest {
+			next = p.tail
+		}
 		asked := next.since
 		p.unlink(next, now)
 		p.sched.Stop(next.timer)
