@@ -67,7 +67,7 @@ func (w *work) Start(c *call.Call, d call.Done) call.Canceler {
 		st = w.steps[min(w.started, len(w.steps)-1)]
 	}
 	w.started++
-	c.Attempts++
+	c.NextAttempt()
 	w.seen = append(w.seen, w.k.Now())
 	w.inside++
 	w.most = max(w.most, w.inside)

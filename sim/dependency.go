@@ -107,9 +107,9 @@ var (
 // Start makes one attempt: the innermost handler of the stack.
 func (d *dependency) Start(c *call.Call, done call.Done) call.Canceler {
 	d.attempts++
-	c.Attempts++
+	number := c.NextAttempt()
 	a := d.frames.Get()
-	a.dep, a.done, a.caller, a.touched, a.sequence, a.timer = d, done, true, false, uint16(c.Attempts), des.Timer{}
+	a.dep, a.done, a.caller, a.touched, a.sequence, a.timer = d, done, true, false, number, des.Timer{}
 	if a.holds == nil && (d.pool != nil || d.servers != nil) {
 		a.holds = new(holdings)
 	}

@@ -100,9 +100,13 @@ type Call struct {
 	// Deadline is the instant at which the caller gives up, since the start of
 	// the run; NoDeadline when it never does. The caller itself cancels then.
 	Deadline time.Duration
-	// Attempts counts the attempts started so far; the innermost handler adds
-	// one at each start and keys that attempt's draws by it.
-	Attempts uint32
+	// Attempts counts the attempts started so far, modulo 2^16; the innermost
+	// handler takes the next number at each start (NextAttempt) and keys that
+	// attempt's draws by it.
+	Attempts uint16
+	// Detours counts the calls made to another dependency in place of this one
+	// (NextDetour); their draws are keyed by it.
+	Detours uint16
 	// Admission is the generation in which a breaker that rechecks let the call
 	// in.
 	Admission uint32
@@ -114,6 +118,8 @@ type Call struct {
 	// counts attempts. A breaker that records attempts puts itself here while
 	// its call is inside, and puts the previous one back after.
 	Sink AttemptSink
+	// branch is set in the Call of a Branch.
+	branch *Branch
 }
 
 // NoDeadline is the Deadline of a call whose caller waits for ever.
