@@ -40,7 +40,11 @@ func BenchmarkLayers(b *testing.B) {
 		{"breaker/open", newBreaker(), failed},
 		{"bulkhead/granted", &Bulkhead{Permits: 20, Queue: -1}, ok},
 		{"bulkhead/full", &Bulkhead{Permits: 0, Queue: -1}, ok},
+		{"bulkhead/on_work_done", &Bulkhead{Permits: 20, Queue: -1, Release: OnWorkDone}, ok},
+		{"bulkhead/threads", &Bulkhead{Queue: -1, Threads: &Threads{Core: 10, Max: 20, Queue: 10}}, ok},
 		{"timeout/in_time", &Timeout{After: s}, ok},
+		{"timeout/abandon_in_time", &Timeout{After: s, Mode: ModeAbandon}, ok},
+		{"timeout/propagate_in_time", &Timeout{After: s, Propagate: true}, ok},
 		{"retry/first_attempt", newRetry(), ok},
 		{"retry/three_attempts", newRetry(), failed},
 		{"outlier/all_in", newOutlier(), ok},
@@ -86,6 +90,7 @@ type mill struct {
 	k      *des.Kernel
 	pieces []milled
 	n      int
+	ends   bool // nothing hangs
 }
 
 type milled struct {
@@ -99,11 +104,11 @@ func (m *mill) Start(_ *call.Call, d call.Done) call.Canceler {
 	m.n++
 	p := &m.pieces[m.n%len(m.pieces)]
 	*p = milled{k: m.k, done: d, class: []call.Class{call.OK, call.ServerError, call.OK, call.ConnectError, call.Timeout}[m.n%5]}
-	switch m.n % 7 {
-	case 0:
+	switch hangs := m.n%7 == 1 && !m.ends; {
+	case m.n%7 == 0:
 		d.Done(call.Outcome{Class: p.class})
 		return nil
-	case 1: // hangs
+	case hangs:
 	default:
 		p.timer = m.k.After(time.Duration(m.n%11)*ms, des.Release, p)
 	}
@@ -128,8 +133,13 @@ func TestNoAllocationsInSteadyState(t *testing.T) {
 			breakerOf(func(b *Breaker) { b.Cooldown, b.Probes, b.Ramp = 5*ms, 3, &Ramp{From: 0.5, Over: 40 * ms} }),
 			breakerOf(func(b *Breaker) { b.Window, b.Cooldown, b.Record = &LastSpan{Span: 50 * ms}, 5*ms, RecordAttempt }),
 		},
-		"bulkhead": {&Bulkhead{Permits: 3, Queue: -1}, &Bulkhead{Permits: 3, Queue: 5, MaxWait: 4 * ms}, &Bulkhead{Permits: 3, Queue: -1, MaxWait: -1}},
-		"timeout":  {&Timeout{After: 5 * ms}},
+		"bulkhead": {
+			&Bulkhead{Permits: 30, Queue: -1, Release: OnWorkDone}, &Bulkhead{Queue: -1, Threads: &Threads{Core: 3, Max: 9, Queue: 4, KeepAlive: 2 * ms}}, &Bulkhead{Permits: 3, Queue: 5, MaxWait: 4 * ms, Order: OrderLIFO},
+			&Bulkhead{Permits: 3, Queue: -1}, &Bulkhead{Permits: 3, Queue: 5, MaxWait: 4 * ms}, &Bulkhead{Permits: 3, Queue: -1, MaxWait: -1},
+		},
+		"timeout": {
+			&Timeout{After: 5 * ms}, &Timeout{After: 5 * ms, Propagate: true, Useful: 2 * ms},
+		},
 		"concurrency_limit": {concurrencyOf(&AIMD{Start: 5, Min: 2, Max: 60, Backoff: 0.9, Timeout: 5 * ms}), concurrencyOf(newVegas()), concurrencyOf(newGradient2()),
 			concurrencyOf(newVegas(), func(c *ConcurrencyLimit) { c.Window = 7 * ms })},
 		"throttle": {throttleOf(newSRE()), throttleOf(sreOf(func(c *SRE) { c.Window, c.CountAt = 50*ms, CountAtCompletion })),

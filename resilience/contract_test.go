@@ -36,7 +36,20 @@ var randomConfigs = map[string]func(r *rand.Rand) Config{
 		return c
 	},
 	"bulkhead": func(r *rand.Rand) Config {
-		return &Bulkhead{Permits: 1 + r.IntN(4), MaxWait: time.Duration(r.IntN(12) - 1), Queue: r.IntN(6) - 1}
+		c := &Bulkhead{Order: []string{OrderFIFO, OrderLIFO}[r.IntN(2)], Release: []string{OnCallerReturn, OnWorkDone}[r.IntN(2)], Queue: -1}
+		if r.IntN(3) == 0 {
+			core := 1 + r.IntN(3)
+			c.Threads = &Threads{Core: core, Max: core + r.IntN(3), Queue: r.IntN(5) - 1, KeepAlive: time.Duration(r.IntN(8))}
+			return c
+		}
+		c.Permits, c.MaxWait, c.Queue = 1+r.IntN(4), time.Duration(r.IntN(12)-1), r.IntN(6)-1
+		return c
+	},
+	"timeout": func(r *rand.Rand) Config {
+		return &Timeout{
+			After: time.Duration(1 + r.IntN(12)), Mode: []string{ModeCancel, ModeAbandon}[r.IntN(2)],
+			Propagate: r.IntN(2) == 0, Useful: time.Duration(max(0, r.IntN(8)-4)),
+		}
 	},
 	"concurrency_limit": func(r *rand.Rand) Config {
 		c := newConcurrencyLimit().(*ConcurrencyLimit)
@@ -83,7 +96,6 @@ var randomConfigs = map[string]func(r *rand.Rand) Config{
 		}
 		return c
 	},
-	"timeout": func(r *rand.Rand) Config { return &Timeout{After: time.Duration(1 + r.IntN(12))} },
 	"retry": func(r *rand.Rand) Config {
 		c := newRetry().(*Retry)
 		c.Attempts = 1 + r.IntN(4)
@@ -216,7 +228,7 @@ type job struct {
 
 func (l labour) Start(c *call.Call, d call.Done) call.Canceler {
 	w := l.w
-	c.Attempts++
+	c.NextAttempt()
 	j := &job{w: w, done: d}
 	j.out.Class = []call.Class{call.OK, call.OK, call.ClientError, call.ServerError, call.ServerError, call.Throttled, call.ConnectError, call.Degraded}[w.rand.IntN(8)]
 	if w.rand.IntN(3) == 0 {
@@ -228,7 +240,8 @@ func (l labour) Start(c *call.Call, d call.Done) call.Canceler {
 		j.ended = true
 		d.Done(j.out)
 		return nil
-	case 2: // hangs
+	case 2: // hangs, until every user has left; only abandoned work sees the end
+		j.timer = w.k.After(5000, des.Release, j)
 	default:
 		j.timer = w.k.After(time.Duration(w.rand.IntN(15)), des.Release, j)
 	}
@@ -354,7 +367,7 @@ func (w *world) run() {
 	for _, u := range w.users {
 		u.leave()
 	}
-	until(1000)
+	until(1e6)
 }
 
 func TestRandomStacksKeepTheContract(t *testing.T) {

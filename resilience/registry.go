@@ -3,8 +3,8 @@ package resilience
 // Layers are the policies by the name that a scenario file uses.
 var Layers = map[string]func() Config{
 	"breaker":  newBreaker,
-	"bulkhead": func() Config { return &Bulkhead{Queue: -1} },
-	"timeout":  func() Config { return &Timeout{} },
+	"bulkhead": newBulkhead,
+	"timeout":  newTimeout,
 	"retry":    newRetry,
 	"fallback": newFallback,
 	"outlier":  newOutlier,

@@ -17,6 +17,12 @@ type Env struct {
 	Source string    // the layer's full name, e.g. dependency.payments.breaker
 	Seed   uint64    // of the run, for draws that belong to no call
 	Hosts  int       // of the dependency; 0 is 1
+	// Goroutines of the process that have started and not returned: a layer adds
+	// those that outlive their caller; nil when nobody counts.
+	Goroutines *des.Gauge
+	// Dependency gives the way into another dependency's stack; nil where there
+	// is none.
+	Dependency func(name string) call.Handler
 	// CountsAttempts says that a breaker outside of this layer records attempts
 	// and that this retry is the innermost one inside it.
 	CountsAttempts bool

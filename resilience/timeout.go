@@ -1,6 +1,7 @@
 package resilience
 
 import (
+	"fmt"
 	"time"
 
 	"blastradius/sim/call"
@@ -8,34 +9,82 @@ import (
 	"blastradius/sim/spec"
 )
 
-// Timeout ends an attempt that takes too long: it cancels the work and answers
-// timeout. A reply due exactly at the limit is in time.
+// Timeout ends an attempt that takes too long and answers timeout. A reply due
+// exactly at the limit is in time.
 type Timeout struct {
-	After time.Duration `yaml:"after" unit:"duration" min:"0s" open:"min" short:"true" required:"true" also:"timeout,timeoutDuration,timeout_duration" help:"limit on what is inside"`
+	After     time.Duration `yaml:"after" unit:"duration" min:"0s" open:"min" short:"true" required:"true" also:"timeout,timeoutDuration,timeout_duration" help:"limit on what is inside"`
+	Mode      string        `yaml:"mode" enum:"cancel,abandon" also:"cancelRunningFuture" help:"cancel ends the work; abandon frees the caller alone and the work goes on"`
+	Propagate bool          `yaml:"propagate" unit:"flag" help:"what is inside sees the limit as its deadline, and no limit is longer than what the caller has left"`
+	Useful    time.Duration `yaml:"minimum_useful" unit:"duration" min:"0s" none:"true" help:"a call whose caller has less than this left is refused at once"`
 }
+
+// What a timeout does with the work.
+const (
+	ModeCancel  = "cancel"
+	ModeAbandon = "abandon"
+)
+
+func newTimeout() Config { return &Timeout{Mode: ModeCancel} }
 
 var _ Config = (*Timeout)(nil)
 
-// Validate has nothing to add to the range of the field.
-func (*Timeout) Validate() []spec.Problem { return nil }
+// Abandons reports whether the work goes on when the limit has passed.
+func (c *Timeout) Abandons() bool { return c.Mode == ModeAbandon }
+
+// Validate finds a limit that is never enough.
+func (c *Timeout) Validate() []spec.Problem {
+	if c.Useful > c.After && c.After > 0 {
+		return []spec.Problem{{Field: "minimum_useful", Text: fmt.Sprintf("minimum_useful %s is above the limit %s: what is useful is never waited for", brief(c.Useful), brief(c.After)), Hint: "lower minimum_useful or raise after"}}
+	}
+	return nil
+}
 
 // Layer builds the policy.
 func (c *Timeout) Layer(env Env) call.Layer {
 	des.NameConstant(env.Sched, c.After, des.Expire)
 	return func(next call.Handler) call.Handler {
 		l := &timeoutLayer{sched: env.Sched, limit: c.After, next: next}
-		env.Meter.Count("fired", &l.fired)
+		o := &looseTimeout{timeoutLayer: l, abandons: c.Abandons(), propagates: c.Propagate, useful: c.Useful, goroutines: env.Goroutines}
+		if o.goroutines == nil {
+			o.goroutines = new(des.Gauge)
+		}
+		m := env.Meter
+		m.Count("fired", &l.fired)
+		m.Count("late", &o.late)
+		m.Count("refused", &o.refused)
+		m.Level("abandoned", &o.abandoned)
+		if o.abandons || o.propagates || o.useful > 0 {
+			return o
+		}
 		return l
 	}
 }
 
 // Metrics are the figures of the layer.
 func (*Timeout) Metrics() []spec.Metric {
-	return []spec.Metric{{Name: "fired", Unit: spec.Count, Good: spec.LowerBetter, Help: "attempts that the timeout ended"}}
+	return []spec.Metric{
+		{Name: "fired", Unit: spec.Count, Good: spec.LowerBetter, Help: "attempts that the timeout ended or abandoned"},
+		{Name: "late", Unit: spec.Count, Good: spec.LowerBetter, Help: "answers of abandoned work, which nobody waited for any more"},
+		{Name: "refused", Unit: spec.Count, Good: spec.LowerBetter, Help: "calls refused at once: their caller had less than minimum_useful left"},
+		{Name: "abandoned_mean", Unit: spec.Count, Good: spec.LowerBetter, Help: "time average of abandoned work that goes on"},
+		{Name: "abandoned_max", Unit: spec.Count, Good: spec.LowerBetter, Help: "most abandoned work that went on at once"},
+	}
 }
 
-// Text is the limit.
-func (c *Timeout) Text() string { return brief(c.After) }
+// Text is the limit, and what is not the default.
+func (c *Timeout) Text() string {
+	out := brief(c.After)
+	if c.Abandons() {
+		out += ", abandons"
+	}
+	if c.Propagate {
+		out += ", propagates"
+	}
+	if c.Useful > 0 {
+		out += ", useful from " + brief(c.Useful)
+	}
+	return out
+}
 
 // Help says what the kind is.
 func (*Timeout) Help() string {

@@ -64,6 +64,15 @@ var badFiles = []struct{ name, src string }{
 	{"another tool's word in a breaker", swap("cooldown: 30s", "waitDurationInOpenState: 30s")},
 	{"failureRateThreshold", swap("cooldown: 30s", "failureRateThreshold: 50%")},
 	{"maxConcurrentCalls", swap("permits: 20", "maxConcurrentCalls: 20")},
+	{"bulkhead of nothing", swap("bulkhead: {permits: 20}", "bulkhead: {max_wait: 1s}")},
+	{"permits and threads", swap("{permits: 20}", "{permits: 20, threads: {core: 4}}")},
+	{"threads without core", swap("{permits: 20}", "{threads: {max: 4}}")},
+	{"threads below core", swap("{permits: 20}", "{threads: {core: 10, max: 4}}")},
+	{"threads in another tool's words", swap("{permits: 20}", "{threads: {coreThreadPoolSize: 9, queueCapacity: 10}}")},
+	{"unknown order", swap("permits: 20", "permits: 20, order: random")},
+	{"unknown release", swap("permits: 20", "permits: 20, release: on_work_ended")},
+	{"unknown mode of a timeout", swap("timeout: 1s", "timeout: {after: 1s, mode: abandoned}")},
+	{"minimum_useful above the limit", swap("timeout: 1s", "timeout: {after: 1s, minimum_useful: 2s}")},
 	{"minimum", swap("cooldown: 30s", "minimum: 5")},
 	{"unicode key", swap("cooldown", "кулдаун")},
 	{"unicode name", swap("  web:", "  прилавок:")},
@@ -229,6 +238,11 @@ func TestWarningsDoNotStopARun(t *testing.T) {
 	for name, c := range map[string]struct{ src, want string }{
 		"permits above the pool":  {swap("{size: 100}", "{size: 10}"), "1 bulkhead allow 20, process.pool: 10"},
 		"timeout at the deadline": {swap("timeout: 1s", "timeout: 5s"), "is not below the deadline"},
+		"threads beyond the pool": {swap("{permits: 20}", "{threads: {core: 90, max: 120}}"), "1 bulkhead allow 120, process.pool: 100"},
+		"core beyond the pool":    {swap("{permits: 20}", "{threads: {core: 120}}"), "w.yaml:14:36: warning: 1 bulkhead allow 120, process.pool: 100"},
+		"threads that never grow": {swap("{permits: 20}", "{threads: {core: 2, max: 4, queue: unbounded}}"), "max 4 is never reached"},
+		"lifo of nobody":          {swap("permits: 20", "permits: 20, order: lifo"), "nobody waits"},
+		"permits of callers":      {swap("timeout: 1s", "timeout: {after: 1s, mode: abandon}"), "w.yaml:14:9: warning: bulkhead bounds callers and not work: timeout abandons the work"},
 		"dependency never called": {badBase + "  spare: {latency: 1ms}\n", "spare is never called"},
 		"fault outlives the run":  {swap("    stack:", "    faults: [{down: {}, from: 4m, for: 2m}]\n    stack:"), "outlives the run by 1m"},
 	} {
@@ -239,6 +253,25 @@ func TestWarningsDoNotStopARun(t *testing.T) {
 		}
 		if w := strings.Join(f.Warnings(), "\n"); !strings.Contains(w, c.want) {
 			t.Errorf("%s: warnings %q, want %q", name, w, c.want)
+		}
+	}
+}
+
+func TestSoundFilesGetNoWarning(t *testing.T) {
+	for name, src := range map[string]string{
+		"a limit that follows the deadline":      swap("timeout: 1s", "timeout: {after: 6s, propagate: true}"),
+		"permits that wait for abandoned work":   strings.Replace(swap("timeout: 1s", "timeout: {after: 1s, mode: abandon}"), "permits: 20", "permits: 20, release: on_work_done", 1),
+		"threads that hold abandoned work":       strings.Replace(swap("timeout: 1s", "timeout: {after: 1s, mode: abandon}"), "{permits: 20}", "{threads: {core: 9, max: 10}}", 1),
+		"an abandoning timeout outside of all":   strings.Replace(swap("      - timeout: 1s\n", ""), "    stack:\n", "    stack:\n      - timeout: {after: 1s, mode: abandon}\n", 1),
+		"last in, first out of those that queue": swap("permits: 20", "permits: 20, order: lifo, max_wait: 1s"),
+	} {
+		f, err := Load("w.yaml", []byte(src))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if w := f.Warnings(); len(w) > 0 {
+			t.Errorf("%s: %q", name, w)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func (c *checker) permits() {
 	for _, dep := range c.s.Dependencies {
 		for _, l := range dep.Stack {
 			if b, ok := l.Config.(*resilience.Bulkhead); ok {
-				byPool[dep.Pool] = append(byPool[dep.Pool], draw{l.path + ".permits", b.Permits})
+				byPool[dep.Pool] = append(byPool[dep.Pool], draw{placesPath(l.path, b), b.Places()})
 			}
 		}
 	}
@@ -57,16 +57,46 @@ func (c *checker) permits() {
 	}
 }
 
-// limits warns of a timeout that the caller's deadline always beats.
+// placesPath is where the bound of a bulkhead stands.
+func placesPath(layer string, b *resilience.Bulkhead) string {
+	if b.Threads == nil {
+		return layer + ".permits"
+	}
+	if b.Threads.Max == 0 {
+		return layer + ".threads.core"
+	}
+	return layer + ".threads.max"
+}
+
+// limits warns of a timeout that the caller's deadline always beats, and of a
+// bulkhead that bounds callers and not work.
 func (c *checker) limits() {
 	for _, dep := range c.s.Dependencies {
+		c.unbounded(dep)
 		patience := c.patience(dep.Name)
 		if patience == 0 {
 			continue
 		}
 		for _, l := range dep.Stack {
-			if t, ok := l.Config.(*resilience.Timeout); ok && t.After >= patience {
+			if t, ok := l.Config.(*resilience.Timeout); ok && t.After >= patience && !t.Propagate {
 				c.warn(l.path+".after", fmt.Sprintf("timeout %s is not below the deadline %s of its callers: it never fires first", formatDuration(t.After), formatDuration(patience)), "lower the timeout")
+			}
+		}
+	}
+}
+
+// unbounded warns of a bulkhead whose permits come back while the work they were
+// granted for goes on, because a timeout inside abandons it.
+func (c *checker) unbounded(dep Dependency) {
+	for i, l := range dep.Stack {
+		b, ok := l.Config.(*resilience.Bulkhead)
+		if !ok || b.HoldsWork() {
+			continue
+		}
+		for _, inner := range dep.Stack[i+1:] {
+			if t, ok := inner.Config.(*resilience.Timeout); ok && t.Abandons() {
+				c.warn(l.path, fmt.Sprintf("%s bounds callers and not work: %s abandons the work and the permit comes back before it ends", l.Name, inner.Name), "release: on_work_done")
+				break
 			}
 		}
 	}

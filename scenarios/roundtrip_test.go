@@ -119,7 +119,7 @@ func TestSetReachesEveryForm(t *testing.T) {
 		{"payments.errors.server_error=5%", `"server_error":"5%"`},
 		{"payments.breaker.ramp.over=30s", `"ramp":{"from":"0%","over":"30s"}`},
 		{"payments.breaker.verdicts.client_error=failure", `"verdicts":{"client_error":"failure"}`},
-		{"index.stack=[{timeout: 1s}]", `"stack":[{"timeout":{"after":"1s"}}]`},
+		{"index.stack=[{timeout: 1s}]", `"stack":[{"timeout":{"after":"1s","mode":"cancel","propagate":false,"minimum_useful":"none"}}]`},
 		{"seed=7", `"seed":7`},
 	} {
 		g, err := f.WithSet([]string{c.set})

@@ -70,13 +70,21 @@ func motley() *Config {
 	}
 	c := &Config{Name: "motley", Seed: 7, Duration: 30 * sec, Warmup: 2 * sec, Process: Process{Pool: places(40, 300*ms, Unbounded), Workers: places(90, sec, 50)}}
 	for i, latency := range latencies {
+		bound, limit := bulkhead(5+i, 50*ms), timeout(150*ms)
+		switch b, t := bound.Config.(*resilience.Bulkhead), limit.Config.(*resilience.Timeout); i % 4 {
+		case 1:
+			b.Order, b.Release, t.Mode = resilience.OrderLIFO, resilience.OnWorkDone, resilience.ModeAbandon
+		case 2:
+			b.Permits, b.MaxWait, t.Propagate, t.Useful = 0, 0, true, 30*ms
+			b.Threads = &resilience.Threads{Core: 4, Max: 8, Queue: 5, KeepAlive: 20 * ms}
+		}
 		stack := []Layer{
 			cached(0.7, 2*sec),
 			breaker(func(b *resilience.Breaker) {
 				b.Cooldown, b.Record = 3*sec, resilience.RecordAttempt
 				b.Ramp = &resilience.Ramp{From: 0.2, Over: 2 * sec}
 			}),
-			bulkhead(5+i, 50*ms), retries(i), timeout(150 * ms), limited(i),
+			bound, retries(i), limit, limited(i),
 		}
 		if i%2 == 1 {
 			stack = append(stack, adaptive(algorithms[i/2%len(algorithms)]), throttle(rules[i/2%len(rules)]))

@@ -53,6 +53,7 @@ type Inventory struct {
 	Connections int64
 	Workers     int64
 	Servers     int64
+	Goroutines  int64
 	Timers      int
 }
 
@@ -202,7 +203,7 @@ func (s *system) series(out *Series) {
 }
 
 func (s *system) inventory() Inventory {
-	in := Inventory{Timers: s.kernel.Live()}
+	in := Inventory{Timers: s.kernel.Live(), Goroutines: s.parked.N()}
 	for _, e := range s.endpoints {
 		e.requests.Each(func(r *request) {
 			if r.active {

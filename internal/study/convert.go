@@ -132,7 +132,7 @@ func (s *study) arm(a scenarios.Arm, r *sim.Result) report.Arm {
 			layer := report.Layer{Dependency: d.Name, Kind: l.Kind, Name: l.Name, Text: l.Config.Text()}
 			switch cfg := l.Config.(type) {
 			case *resilience.Bulkhead:
-				layer.Permits = cfg.Permits
+				layer.Permits = cfg.Places()
 			case *resilience.Timeout:
 				layer.Seconds = cfg.After.Seconds()
 			case *resilience.Breaker:

@@ -50,9 +50,9 @@ func sizingRows(c *sim.Config, r *sim.Result) (out []report.SizingRow) {
 			if !ok {
 				continue
 			}
-			sum[facts.Pool] += b.Permits
+			sum[facts.Pool] += b.Places()
 			one := s
-			one.name, one.permits, one.maxWait = "dependency."+d.Name+"."+l.Name, b.Permits, b.MaxWait
+			one.name, one.permits, one.maxWait = "dependency."+d.Name+"."+l.Name, b.Places(), b.Patience()
 			out = append(out, one.row(shedSeen(health, one.name)))
 		}
 	}
