@@ -118,8 +118,9 @@ type Layer struct {
 	Dependency string `json:"dependency"`
 	Kind       string `json:"kind"`
 	Name       string `json:"name"`
-	Text       string `json:"text"`              // its settings on one line: "50% of 20, min_calls 5, cooldown 30s"
-	Permits    int    `json:"permits,omitempty"` // of a bulkhead
+	Text       string `json:"text"`               // its settings on one line: "50% of 20, min_calls 5, cooldown 30s"
+	Permits    int    `json:"permits,omitempty"`  // of a bulkhead
+	Abandons   bool   `json:"abandons,omitempty"` // of a timeout: the work goes on
 	// Seconds is the one time that says most: a timeout's limit, a breaker's
 	// cooldown.
 	Seconds float64 `json:"seconds,omitempty"`

@@ -113,7 +113,11 @@ var randomConfigs = map[string]func(r *rand.Rand) Config{
 	},
 	"fallback": func(r *rand.Rand) Config {
 		c := newFallback().(*Fallback)
-		c.Serve = []string{ServeCached, ServeDegraded, ServeQueue}[r.IntN(3)]
+		c.Serve = []string{ServeCached, ServeDegraded, ServeQueue, ServeConstant, ServeDependency, ServeDependency}[r.IntN(6)]
+		c.Dependency = "other"
+		if r.IntN(2) == 0 {
+			c.Keys = &Keys{Count: 1 + r.IntN(5), Zipf: float64(r.IntN(2))}
+		}
 		c.Hit, c.MaxAge = r.Float64(), time.Duration(r.IntN(20))
 		c.Size, c.Drain = 1+r.IntN(3), 1e9/float64(1+r.IntN(10))
 		c.Latency = time.Duration(r.IntN(4))
@@ -198,9 +202,11 @@ type world struct {
 	kinds   []string
 	layers  []call.Handler
 	points  []*checkpoint
+	others  []*checkpoint // the ways into other dependencies
 	users   []*user
 	log     strings.Builder
 	meddles int
+	detours int
 }
 
 func (w *world) fail(format string, args ...any) {
@@ -337,6 +343,11 @@ func newWorld(t *testing.T, seed uint64) *world {
 	for i := len(w.kinds) - 1; i >= 0; i-- {
 		kind := w.kinds[i]
 		env := Env{Sched: w.k, Meter: des.NullMeter{}, Source: fmt.Sprint(i), Hosts: 3, CountsAttempts: kind == "retry" && !counted}
+		env.Dependency = func(name string) call.Handler {
+			p := &checkpoint{w: w, place: name, next: labour{w}}
+			w.others = append(w.others, p)
+			return p
+		}
 		counted = counted || kind == "retry"
 		layer := randomConfigs[kind](w.rand).Layer(env)(h)
 		w.layers = append([]call.Handler{layer}, w.layers...)
@@ -376,15 +387,16 @@ func TestRandomStacksKeepTheContract(t *testing.T) {
 			t.Fatalf("%s has no random settings in this test", kind)
 		}
 	}
-	meddles := 0
+	meddles, detours := 0, 0
 	for seed := range uint64(2000) {
 		w := newWorld(t, seed)
 		w.run()
 		w.check()
 		meddles += w.meddles
+		detours += w.detours
 	}
-	if meddles < 2000 {
-		t.Errorf("the work meddled only %d times", meddles)
+	if meddles < 2000 || detours < 2000 {
+		t.Errorf("the work meddled only %d times, and %d calls went to another dependency", meddles, detours)
 	}
 }
 
@@ -412,6 +424,12 @@ func (w *world) check() {
 				w.fail("%s: %d inside at once with %d permits; in use %d, waiting %d", p.place, p.most, b.pool.Size(), b.pool.InUse.N(), b.pool.Waiting.N())
 			}
 		}
+	}
+	for _, p := range w.others {
+		if p.in != p.out+p.left || p.inside != 0 {
+			w.fail("%s: in %d, out %d, cancelled %d, inside %d", p.place, p.in, p.out, p.left, p.inside)
+		}
+		w.detours += p.in
 	}
 	for i, l := range w.layers {
 		if l, ok := l.(*concurrencyLayer); ok && (l.inUse.N() != 0 || w.points[i+1].most > l.most) {

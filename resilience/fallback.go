@@ -11,21 +11,25 @@ import (
 )
 
 // Fallback answers in place of a call that failed. Every failure and every
-// refusal takes the same way.
+// refusal takes the same way. Its answers are marked: the call is degraded.
 type Fallback struct {
-	Serve   string        `yaml:"serve" enum:"cached,degraded,queue" short:"true" help:"an old answer, a plain one, or a promise to do it later"`
-	Hit     float64       `yaml:"hit" unit:"share" min:"0%" max:"100%" help:"share of the calls whose answer is in the cache; for serve: cached"`
-	MaxAge  time.Duration `yaml:"max_age" unit:"duration" min:"0s" also:"ttl,max_stale,maxAge" help:"oldest answer served, any when omitted; for serve: cached"`
-	Size    int           `yaml:"size" unit:"count" min:"1" help:"writes that may wait; for serve: queue"`
-	Drain   float64       `yaml:"drain" unit:"rate" min:"0/s" open:"min" help:"writes done later, per time; for serve: queue"`
-	Latency time.Duration `yaml:"latency" unit:"duration" min:"0s" help:"time the fallback takes"`
+	Serve      string        `yaml:"serve" enum:"cached,degraded,constant,queue,dependency" short:"true" help:"an old answer, a plain one, a fixed one, a promise to do it later, or what another dependency answers"`
+	Hit        float64       `yaml:"hit" unit:"share" min:"0%" max:"100%" help:"share of the calls whose answer is in the cache; for serve: cached"`
+	MaxAge     time.Duration `yaml:"max_age" unit:"duration" min:"0s" also:"ttl,max_stale,maxAge" help:"oldest answer served, any when omitted; for serve: cached"`
+	Keys       *Keys         `yaml:"keys" help:"what is asked for: each key has an answer of its own age, and one that was never asked for has none; one key when omitted; for serve: cached"`
+	Size       int           `yaml:"size" unit:"count" min:"1" help:"writes that may wait; for serve: queue"`
+	Drain      float64       `yaml:"drain" unit:"rate" min:"0/s" open:"min" help:"writes done later, per time; for serve: queue"`
+	Dependency string        `yaml:"dependency" unit:"name" also:"backup,alternative,secondary" help:"the dependency that is called instead, through its own stack; naming one is serve: dependency"`
+	Latency    time.Duration `yaml:"latency" unit:"duration" min:"0s" help:"time the fallback takes; what another dependency takes comes before"`
 }
 
 // What a fallback serves.
 const (
-	ServeCached   = "cached"
-	ServeDegraded = "degraded"
-	ServeQueue    = "queue"
+	ServeCached     = "cached"
+	ServeDegraded   = "degraded"
+	ServeConstant   = "constant"
+	ServeQueue      = "queue"
+	ServeDependency = "dependency"
 )
 
 // Defaults of serve: queue.
@@ -40,9 +44,21 @@ func newFallback() Config {
 
 var _ Config = (*Fallback)(nil)
 
-// Validate warns of fields that the way of serving does not use.
+// Complete settles what the given fields imply: a dependency is named to be
+// served.
+func (c *Fallback) Complete() {
+	if c.Dependency != "" && c.Serve == ServeDegraded {
+		c.Serve = ServeDependency
+	}
+}
+
+// Validate asks for the dependency to serve, and warns of fields that the way of
+// serving does not use.
 func (c *Fallback) Validate() []spec.Problem {
 	var out []spec.Problem
+	if c.Serve == ServeDependency && c.Dependency == "" {
+		out = append(out, spec.Problem{Field: "serve", Text: "serve: dependency names none", Hint: "dependency: NAME"})
+	}
 	unused := func(field string, serve string) {
 		out = append(out, spec.Problem{Field: field, Text: field + " is only for serve: " + serve, Hint: "drop it, or serve: " + serve, Warning: true})
 	}
@@ -53,6 +69,12 @@ func (c *Fallback) Validate() []spec.Problem {
 		if c.MaxAge != 0 {
 			unused("max_age", ServeCached)
 		}
+		if c.Keys != nil {
+			unused("keys", ServeCached)
+		}
+	}
+	if c.Serve != ServeDependency && c.Dependency != "" {
+		unused("dependency", ServeDependency)
 	}
 	if c.Serve != ServeQueue {
 		if c.Size != defaultQueueSize {
@@ -74,6 +96,11 @@ func (c *Fallback) Text() string {
 		if c.MaxAge > 0 {
 			out += ", max_age " + brief(c.MaxAge)
 		}
+		if c.Keys != nil {
+			out += ", " + c.Keys.text()
+		}
+	case ServeDependency:
+		out += " " + c.Dependency
 	case ServeQueue:
 		out += fmt.Sprintf(" of %d, drained at %g/s", c.Size, c.Drain)
 	}
@@ -93,12 +120,13 @@ func (*Fallback) Example() string { return "{fallback: {serve: cached, hit: 90%,
 func (*Fallback) Metrics() []spec.Metric {
 	return []spec.Metric{
 		{Name: "served", Unit: spec.Count, Help: "calls it answered"},
-		{Name: "degraded", Unit: spec.Count, Help: "calls it answered with a plain answer"},
+		{Name: "degraded", Unit: spec.Count, Help: "calls it answered with a plain or a fixed answer"},
 		{Name: "stale_age_mean", Unit: spec.Seconds, Good: spec.LowerBetter, Help: "mean age of the cached answers served"},
 		{Name: "stale_age_max", Unit: spec.Seconds, Good: spec.LowerBetter, Help: "age of the oldest cached answer served"},
 		{Name: "queued", Unit: spec.Count, Help: "writes it promised to do later"},
 		{Name: "queue_lost", Unit: spec.Count, Good: spec.LowerBetter, Help: "writes that found its queue full, and failed"},
-		{Name: "misses", Unit: spec.Count, Good: spec.LowerBetter, Help: "calls it had no answer for, or one too old, and failed"},
+		{Name: "detours", Unit: spec.Count, Help: "calls it made to another dependency instead"},
+		{Name: "misses", Unit: spec.Count, Good: spec.LowerBetter, Help: "calls it had no answer for, or one too old, or for which the other dependency failed too"},
 	}
 }
 
@@ -110,12 +138,19 @@ func (c *Fallback) Layer(env Env) call.Layer {
 	return func(next call.Handler) call.Handler {
 		l := &fallbackLayer{config: *c, sched: env.Sched, purpose: dist.Hash(env.Source), next: next}
 		l.queue = newDrainQueue(c.Size, c.Drain)
+		if c.Serve == ServeCached {
+			l.cache = newCache(c.Keys)
+		}
+		if c.Serve == ServeDependency {
+			l.other = env.Dependency(c.Dependency)
+		}
 		m := env.Meter
 		m.Count("served", &l.served)
 		m.Count("degraded", &l.degraded)
 		m.Times("stale_age", &l.ages, "mean", "max")
 		m.Count("queued", &l.queued)
 		m.Count("queue_lost", &l.lost)
+		m.Count("detours", &l.detours)
 		m.Count("misses", &l.misses)
 		return l
 	}
@@ -128,20 +163,22 @@ type fallbackLayer struct {
 	next    call.Handler
 	frames  call.Frames[fallbackFrame]
 	queue   drainQueue
+	cache   cache
+	other   call.Handler // another dependency; for serve: dependency
 
-	filled    bool          // the cache holds an answer
-	refreshed time.Duration // instant of the last live one
-
-	served, degraded, queued, lost, misses int64
-	ages                                   des.TimesHist
+	served, degraded, queued, lost, detours, misses int64
+	ages                                            des.TimesHist
 }
 
 type fallbackFrame struct {
 	passage
-	layer *fallbackLayer
-	call  *call.Call
-	age   time.Duration // of the answer it will give
-	timer des.Timer
+	layer  *fallbackLayer
+	call   *call.Call
+	age    time.Duration // of the answer it will give
+	timer  des.Timer
+	failed call.Outcome // of the call itself, while the other dependency has it
+	key    int32        // in the cache
+	detour bool         // the other dependency has the call
 }
 
 var (
@@ -155,7 +192,8 @@ var (
 func (l *fallbackLayer) Start(c *call.Call, d call.Done) call.Canceler {
 	f := l.frames.Get()
 	f.begin(d)
-	f.layer, f.call, f.age, f.timer = l, c, 0, des.Timer{}
+	f.layer, f.call, f.age, f.timer, f.detour = l, c, 0, des.Timer{}, false
+	f.key = l.cache.key(c)
 	if f.start(l.next, c, f); f.state == over {
 		l.frames.Put(f)
 		return nil
@@ -165,19 +203,24 @@ func (l *fallbackLayer) Start(c *call.Call, d call.Done) call.Canceler {
 
 // Done passes a good answer on and replaces a bad one.
 func (f *fallbackFrame) Done(o call.Outcome) {
+	if f.detour {
+		f.back(o)
+		return
+	}
 	l := f.layer
 	now := l.sched.Now()
 	if o.Class == call.OK {
-		l.filled, l.refreshed = true, now
+		l.cache.fill(f.key, now)
 	}
 	switch {
-	case o.Class.Answered() || now > f.call.Deadline || !f.find(now):
+	case o.Class.Answered() || now > f.call.Deadline:
 		f.end(o)
-	case l.config.Latency > 0:
-		f.state = waiting
-		f.timer = l.sched.After(l.config.Latency, des.Release, f)
+	case l.other != nil:
+		f.divert(o)
+	case f.find(now):
+		f.answer()
 	default:
-		f.serve()
+		f.end(o)
 	}
 }
 
@@ -186,8 +229,9 @@ func (f *fallbackFrame) find(now time.Duration) bool {
 	l := f.layer
 	switch l.config.Serve {
 	case ServeCached:
-		f.age = now - l.refreshed
-		if !l.filled || (l.config.MaxAge > 0 && f.age > l.config.MaxAge) || !l.hit(f.call) {
+		age, filled := l.cache.age(f.key, now)
+		f.age = age
+		if !filled || (l.config.MaxAge > 0 && age > l.config.MaxAge) || !l.hit(f.call) {
 			l.misses++
 			return false
 		}
@@ -199,6 +243,42 @@ func (f *fallbackFrame) find(now time.Duration) bool {
 		l.queued++
 	}
 	return true
+}
+
+// answer gives the answer that was found, after the time it takes.
+func (f *fallbackFrame) answer() {
+	if l := f.layer; l.config.Latency > 0 {
+		f.state = waiting
+		f.timer = l.sched.After(l.config.Latency, des.Release, f)
+		return
+	}
+	f.serve()
+}
+
+// divert hands the failed call to the other dependency.
+func (f *fallbackFrame) divert(o call.Outcome) {
+	l := f.layer
+	inStart := f.onStack()
+	l.detours++
+	f.detour, f.failed = true, o
+	if f.start(l.other, f.call, f); f.state == over && !inStart {
+		l.frames.Put(f)
+	}
+}
+
+// back is the end of a detour. An answer is an answer, however the other
+// dependency came by it; without one the call has failed as it did.
+func (f *fallbackFrame) back(o call.Outcome) {
+	switch {
+	case f.state == abandoned:
+		f.state = over
+	case o.Class.Answered():
+		f.age = o.Age
+		f.answer()
+	default:
+		f.layer.misses++
+		f.end(f.failed)
+	}
 }
 
 // hit draws whether this call's answer is in the cache.
@@ -222,8 +302,12 @@ func (f *fallbackFrame) serve() {
 	switch l.config.Serve {
 	case ServeCached:
 		l.ages.Record(f.age)
-	case ServeDegraded:
+	case ServeDegraded, ServeConstant:
 		l.degraded++
+	case ServeDependency:
+		if f.age > 0 {
+			l.ages.Record(f.age)
+		}
 	}
 	f.end(call.Outcome{Class: call.Degraded, Age: f.age})
 }
@@ -241,9 +325,13 @@ func (f *fallbackFrame) end(o call.Outcome) {
 
 // Cancel ends the call because its caller left.
 func (f *fallbackFrame) Cancel() {
-	if f.state == waiting {
+	switch {
+	case f.onStack():
+		f.state = abandoned
+		return
+	case f.state == waiting:
 		f.layer.sched.Stop(f.timer)
-	} else {
+	default:
 		f.inner.Cancel()
 	}
 	f.layer.frames.Put(f)

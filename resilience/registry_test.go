@@ -136,7 +136,7 @@ func fields(t *testing.T, kind string, typ reflect.Type) {
 			t.Errorf("%s.%s: unit %q, want %q", kind, key, f.Tag.Get("unit"), units[f.Type])
 		case f.Type.Kind() == reflect.Float64 && !slices.Contains([]string{"share", "rate", "factor"}, f.Tag.Get("unit")):
 			t.Errorf("%s.%s: unit %q", kind, key, f.Tag.Get("unit"))
-		case f.Type.Kind() == reflect.String && f.Tag.Get("enum") == "":
+		case f.Type.Kind() == reflect.String && f.Tag.Get("enum") == "" && f.Tag.Get("unit") != "name":
 			t.Errorf("%s.%s: words without a list of them", kind, key)
 		}
 	}
@@ -171,6 +171,9 @@ func TestValidate(t *testing.T) {
 		{retryOf(3, &ExponentialBackoff{Base: s, Factor: 2, Max: ms}), "backoff.max: max 1ms is below base 1s (raise max or lower base)"},
 		{retryOf(3, &NoBackoff{}, func(c *Retry) { c.Jitter = JitterFull }), "warning: jitter: jitter full does nothing without a backoff (backoff: {exponential: {base: 100ms, max: 2s}})"},
 		{fallbackOf(func(c *Fallback) { c.Hit, c.Size = 0.5, 5 }), "warning: hit: hit is only for serve: cached (drop it, or serve: cached); warning: size: size is only for serve: queue (drop it, or serve: queue)"},
+		{fallbackOf(func(c *Fallback) { c.Serve = ServeDependency }), "serve: serve: dependency names none (dependency: NAME)"},
+		{fallbackOf(func(c *Fallback) { c.Serve, c.Dependency = ServeConstant, "b" }), "warning: dependency: dependency is only for serve: dependency (drop it, or serve: dependency)"},
+		{fallbackOf(func(c *Fallback) { c.Keys = &Keys{Count: 3} }), "warning: keys: keys is only for serve: cached (drop it, or serve: cached)"},
 		{fallbackOf(func(c *Fallback) { c.Serve, c.MaxAge, c.Drain = ServeQueue, s, 3 }), "warning: max_age: max_age is only for serve: cached (drop it, or serve: cached)"},
 	}
 	tests = append(tests, []struct {
@@ -242,6 +245,9 @@ func TestTextIsTheSettingsOnOneLine(t *testing.T) {
 		{retryOf(2, &ConstantBackoff{Wait: s}), "2 attempts, backoff 1s"},
 		{newFallback(), "degraded"},
 		{fallbackOf(func(c *Fallback) { c.Serve, c.Hit, c.MaxAge, c.Latency = ServeCached, 0.9, 10*time.Minute, 36*ms }), "cached, hit 90%, max_age 10m, takes 36ms"},
+		{fallbackOf(func(c *Fallback) { c.Serve, c.Keys = ServeCached, &Keys{Count: 1000, Zipf: 1.1} }), "cached, hit 100%, 1000 keys, zipf 1.1"},
+		{fallbackOf(func(c *Fallback) { c.Serve, c.Dependency = ServeDependency, "backup" }), "dependency backup"},
+		{fallbackOf(func(c *Fallback) { c.Serve = ServeConstant }), "constant"},
 		{fallbackOf(func(c *Fallback) { c.Serve = ServeQueue }), "queue of 1000, drained at 10/s"},
 		{rateLimitOf(&TokenBucket{Rate: 100, Burst: 20}, waiting10), "100/s, burst 20, wait up to 10ms"},
 		{rateLimitOf(&TokenBucket{Rate: 10.0 / 60, Burst: 1}), "10/min, burst 1"},

@@ -120,11 +120,13 @@ func (f *looseFrame) Fire() {
 	f.alone, f.done = true, nil
 	f.branch.Cut()
 	l.abandoned.Add(now, 1)
-	l.goroutines.Add(now, 1)
 	if f.keeper != nil {
 		f.keeper.Keep()
 	}
 	d.Done(call.Outcome{Class: call.Timeout}) // f may be another call's after this
+	// Only now, since the caller's own goroutine has gone meanwhile, if it has:
+	// the most at once is not one too many.
+	l.goroutines.Add(now, 1)
 }
 
 // Cancel ends the call because its caller left before the limit.

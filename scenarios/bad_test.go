@@ -64,6 +64,14 @@ var badFiles = []struct{ name, src string }{
 	{"another tool's word in a breaker", swap("cooldown: 30s", "waitDurationInOpenState: 30s")},
 	{"failureRateThreshold", swap("cooldown: 30s", "failureRateThreshold: 50%")},
 	{"maxConcurrentCalls", swap("permits: 20", "maxConcurrentCalls: 20")},
+	{"fallback to no dependency", swap("      - breaker", "      - fallback: {serve: dependency}\n      - breaker")},
+	{"fallback to an unknown dependency", swap("      - breaker", "      - fallback: {dependency: bd}\n      - breaker")},
+	{"fallback to itself", swap("      - breaker", "      - fallback: {dependency: db}\n      - breaker")},
+	{"fallbacks in a ring", swap("      - breaker", "      - fallback: {dependency: a}\n      - breaker") + "  a: {latency: 1ms, stack: [{fallback: {dependency: b}}]}\n  b: {latency: 1ms, stack: [{fallback: {dependency: c, latency: 5ms}}, timeout: 1s]}\n  c: {latency: 1ms, stack: [{fallback: {serve: dependency, dependency: a}}]}\n"},
+	{"fallback to a name that is none", swap("      - breaker", "      - fallback: {dependency: My DB}\n      - breaker")},
+	{"a million and one keys", swap("      - breaker", "      - fallback: {serve: cached, keys: 1000001}\n      - breaker")},
+	{"keys without a number", swap("      - breaker", "      - fallback: {serve: cached, keys: {zipf: 1}}\n      - breaker")},
+	{"negative zipf", swap("      - breaker", "      - fallback: {serve: cached, keys: {count: 10, zipf: -1}}\n      - breaker")},
 	{"bulkhead of nothing", swap("bulkhead: {permits: 20}", "bulkhead: {max_wait: 1s}")},
 	{"permits and threads", swap("{permits: 20}", "{permits: 20, threads: {core: 4}}")},
 	{"threads without core", swap("{permits: 20}", "{threads: {max: 4}}")},
@@ -243,6 +251,8 @@ func TestWarningsDoNotStopARun(t *testing.T) {
 		"threads that never grow": {swap("{permits: 20}", "{threads: {core: 2, max: 4, queue: unbounded}}"), "max 4 is never reached"},
 		"lifo of nobody":          {swap("permits: 20", "permits: 20, order: lifo"), "nobody waits"},
 		"permits of callers":      {swap("timeout: 1s", "timeout: {after: 1s, mode: abandon}"), "w.yaml:14:9: warning: bulkhead bounds callers and not work: timeout abandons the work"},
+		"a backup's limit":        {swap("      - breaker", "      - fallback: {dependency: spare}\n      - breaker") + "  spare: {latency: 1ms, stack: [timeout: 5s]}\n", "w.yaml:17:42: warning: timeout 5s is not below the deadline 5s"},
+		"keys without a cache":    {swap("      - breaker", "      - fallback: {keys: 10}\n      - breaker"), "keys is only for serve: cached"},
 		"dependency never called": {badBase + "  spare: {latency: 1ms}\n", "spare is never called"},
 		"fault outlives the run":  {swap("    stack:", "    faults: [{down: {}, from: 4m, for: 2m}]\n    stack:"), "outlives the run by 1m"},
 	} {
@@ -259,6 +269,7 @@ func TestWarningsDoNotStopARun(t *testing.T) {
 
 func TestSoundFilesGetNoWarning(t *testing.T) {
 	for name, src := range map[string]string{
+		"a dependency that only fallbacks call":  swap("      - breaker", "      - fallback: {dependency: spare}\n      - breaker") + "  spare: {latency: 1ms, stack: [{fallback: {serve: cached, keys: {count: 100, zipf: 1.1}}}]}\n",
 		"a limit that follows the deadline":      swap("timeout: 1s", "timeout: {after: 6s, propagate: true}"),
 		"permits that wait for abandoned work":   strings.Replace(swap("timeout: 1s", "timeout: {after: 1s, mode: abandon}"), "permits: 20", "permits: 20, release: on_work_done", 1),
 		"threads that hold abandoned work":       strings.Replace(swap("timeout: 1s", "timeout: {after: 1s, mode: abandon}"), "{permits: 20}", "{threads: {core: 9, max: 10}}", 1),

@@ -28,8 +28,9 @@ func build(s *Scenario, arm string) *sim.Config {
 		}
 		c.Endpoints = append(c.Endpoints, out)
 	}
+	standby := s.standby()
 	for _, d := range s.Dependencies {
-		out := sim.Dependency{Name: d.Name, Latency: d.Latency, Hosts: d.Hosts, Pool: d.Pool, FinishOnCancel: d.OnCancel == "finish"}
+		out := sim.Dependency{Standby: standby[d.Name], Name: d.Name, Latency: d.Latency, Hosts: d.Hosts, Pool: d.Pool, FinishOnCancel: d.OnCancel == "finish"}
 		// By class, not as the file lists them: the order of a map's keys is no part
 		// of what it says.
 		errors := slices.Clone(d.Errors)
@@ -52,6 +53,24 @@ func build(s *Scenario, arm string) *sim.Config {
 		c.Phases = append(c.Phases, sim.Phase{Name: p.Name, From: p.From, To: p.To})
 	}
 	return c
+}
+
+// standby are the dependencies that fallbacks call and no endpoint does.
+func (s *Scenario) standby() map[string]bool {
+	out := map[string]bool{}
+	for _, d := range s.Dependencies {
+		for _, b := range d.Stack.backups() {
+			out[b.to] = true
+		}
+	}
+	for _, e := range s.Endpoints {
+		for _, step := range e.Calls {
+			for _, one := range step {
+				delete(out, one.Dependency)
+			}
+		}
+	}
+	return out
 }
 
 func buildPool(p *Pool) *sim.Pool {

@@ -17,6 +17,7 @@ func (f *File) check(d *decoder) {
 	c.times()
 	c.names()
 	c.calls()
+	c.fallbacks()
 	c.faults()
 	c.hosts()
 	c.permits()
@@ -120,8 +121,9 @@ func (c *checker) calls() {
 			c.warn("endpoints."+e.Name, fmt.Sprintf("endpoint %s calls nothing: its requests take no time", e.Name), "calls: [db]")
 		}
 	}
+	standby := c.s.standby()
 	for _, dep := range c.s.Dependencies {
-		if !called[dep.Name] {
+		if !called[dep.Name] && !standby[dep.Name] {
 			c.warn("dependencies."+dep.Name, fmt.Sprintf("dependency %s is never called", dep.Name), "add it to the calls of an endpoint")
 		}
 	}

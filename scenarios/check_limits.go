@@ -102,12 +102,12 @@ func (c *checker) unbounded(dep Dependency) {
 	}
 }
 
-// patience is the longest deadline of the endpoints that call a dependency; 0
-// when one of them has none.
+// patience is the longest deadline of the endpoints that call a dependency, by
+// themselves or by a fallback; 0 when one of them has none.
 func (c *checker) patience(dependency string) (most time.Duration) {
 	for _, e := range c.s.Endpoints {
 		uses := slices.ContainsFunc(e.Calls, func(s Step) bool {
-			return slices.ContainsFunc(s, func(one Call) bool { return one.Dependency == dependency })
+			return slices.ContainsFunc(s, func(one Call) bool { return c.leads(one.Dependency, dependency, map[string]bool{}) })
 		})
 		switch {
 		case !uses:
@@ -118,4 +118,17 @@ func (c *checker) patience(dependency string) (most time.Duration) {
 		}
 	}
 	return most
+}
+
+// leads reports whether a call of from can come to to.
+func (c *checker) leads(from, to string, seen map[string]bool) bool {
+	if from == to {
+		return true
+	}
+	i := slices.IndexFunc(c.s.Dependencies, func(d Dependency) bool { return d.Name == from })
+	if i < 0 || seen[from] {
+		return false
+	}
+	seen[from] = true
+	return slices.ContainsFunc(c.s.Dependencies[i].Stack.backups(), func(b backup) bool { return c.leads(b.to, to, seen) })
 }

@@ -36,6 +36,9 @@ func (d *decoder) body(path, kind string, n *yaml.Node, target any) {
 		}
 		d.fields(path, n, unfold(d.pairs(n), fields), v, nil)
 	}
+	if c, ok := target.(interface{ Complete() }); ok {
+		c.Complete()
+	}
 	if c, ok := target.(interface{ Validate() []spec.Problem }); ok {
 		d.validate(path, n, c.Validate)
 	}

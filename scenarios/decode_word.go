@@ -40,8 +40,8 @@ func (d *decoder) text(path string, n *yaml.Node, v reflect.Value, f field) {
 }
 
 func nounOf(path string) string {
-	if last(path) == "pool" {
-		return "pool"
+	if what := last(path); what == "pool" || what == "dependency" {
+		return what
 	}
 	return "scenario"
 }

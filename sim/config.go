@@ -95,6 +95,8 @@ type Dependency struct {
 	// OnCancel says what abandoned work does: false, it stops at once; true, it
 	// runs to its natural end and occupies its server until then.
 	FinishOnCancel bool
+	// Standby says that only fallbacks call it, so that it may well never be.
+	Standby bool
 }
 
 // ErrorShare is the share of attempts that end in a class by themselves.

@@ -104,6 +104,14 @@ var (
 	_ des.Holder    = (*serverSide)(nil)
 )
 
+// returned counts the end of a call that was started at started.
+func (d *dependency) returned(c call.Class, started time.Duration) {
+	now := d.kernel.Now()
+	d.parked.Leave(now, started)
+	d.outcomes[c]++
+	d.latencies.Record(now - started)
+}
+
 // Start makes one attempt: the innermost handler of the stack.
 func (d *dependency) Start(c *call.Call, done call.Done) call.Canceler {
 	d.attempts++

@@ -312,11 +312,8 @@ func (o *operation) target() *target { return &o.req.ep.steps[o.req.step][o.plac
 // returned counts the end of the call as its caller sees it.
 func (o *operation) returned(c call.Class) *dependency {
 	d := o.target().dep
-	now := o.req.ep.sys.kernel.Now()
 	o.live = false
-	d.parked.Leave(now, o.started)
-	d.outcomes[c]++
-	d.latencies.Record(now - o.started)
+	d.returned(c, o.started)
 	return d
 }
 

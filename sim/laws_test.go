@@ -36,7 +36,7 @@ func randomSystem(t *rapid.T) *Config {
 	c.Process.Pools = map[string]Pool{"own": {Size: 2, MaxWait: 50 * time.Millisecond, Queue: Unbounded}}
 	c.Phases = []Phase{{"odd", 777 * time.Millisecond, 1999 * time.Millisecond}}
 	names := []string{"a", "b", "c"}
-	for _, n := range names {
+	for place, n := range names {
 		d := Dependency{Name: n, FinishOnCancel: pick("finish", 2) == 1}
 		d.Latency = []dist.Kind{constant(0), constant(20 * time.Millisecond), &dist.Exponential{MeanLatency: 30 * time.Millisecond}, &dist.Lognormal{Median: 20 * time.Millisecond, Sigma: 1}}[pick("latency", 4)]
 		if pick("errors", 2) == 1 {
@@ -100,8 +100,16 @@ func randomSystem(t *rapid.T) *Config {
 			func() Layer {
 				return layer("fallback", func(c resilience.Config) {
 					f := c.(*resilience.Fallback)
-					f.Serve = []string{resilience.ServeCached, resilience.ServeDegraded, resilience.ServeQueue}[pick("serve", 3)]
+					f.Serve = []string{resilience.ServeCached, resilience.ServeDegraded, resilience.ServeQueue, resilience.ServeDependency}[pick("serve", 4)]
 					f.Hit, f.MaxAge, f.Size, f.Latency = 0.5, time.Second, 2, millis("fallback", 30)
+					if pick("keys", 2) == 0 {
+						f.Keys = &resilience.Keys{Count: 1 + pick("count", 9), Zipf: float64(pick("zipf", 2))}
+					}
+					if later := names[place+1:]; len(later) > 0 { // no rings
+						f.Dependency = later[pick("other", len(later))]
+					} else if f.Serve == resilience.ServeDependency {
+						f.Serve = resilience.ServeConstant
+					}
 				})
 			},
 			func() Layer {

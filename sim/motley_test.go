@@ -78,8 +78,15 @@ func motley() *Config {
 			b.Permits, b.MaxWait, t.Propagate, t.Useful = 0, 0, true, 30*ms
 			b.Threads = &resilience.Threads{Core: 4, Max: 8, Queue: 5, KeepAlive: 20 * ms}
 		}
+		answer := cached(0.7, 2*sec)
+		switch f := answer.Config.(*resilience.Fallback); i {
+		case 3:
+			f.Keys = &resilience.Keys{Count: 50, Zipf: 1.1}
+		case 6:
+			f.Serve, f.Dependency = resilience.ServeDependency, "d1"
+		}
 		stack := []Layer{
-			cached(0.7, 2*sec),
+			answer,
 			breaker(func(b *resilience.Breaker) {
 				b.Cooldown, b.Record = 3*sec, resilience.RecordAttempt
 				b.Ramp = &resilience.Ramp{From: 0.2, Over: 2 * sec}
@@ -194,8 +201,8 @@ func TestMotleyIsBusy(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"dependency.X.breaker.opens", "dependency.X.breaker.closes", "dependency.X.breaker.rejected", "dependency.X.bulkhead.shed", "dependency.X.retry.retries", "dependency.X.timeout.fired",
-		"dependency.X.fallback.served", "dependency.X.rate_limit.limited", "dependency.X.rate_limit.waiting_max", "dependency.X.concurrency_limit.limited", "dependency.X.concurrency_limit.drops", "dependency.X.throttle.throttled", "dependency.X.outcomes.connect_error", "dependency.X.outlier.ejections", "dependency.X.outlier.overflow", "dependency.X.servers.waiting_max", "process.pool.in_use_max", "endpoint.X.failures.deadline", "endpoint.X.degraded_rate",
+		"dependency.X.breaker.opens", "dependency.X.breaker.closes", "dependency.X.breaker.rejected", "dependency.X.bulkhead.shed", "dependency.X.retry.retries", "dependency.X.timeout.fired", "dependency.X.timeout.late", "dependency.X.timeout.refused", "dependency.X.timeout.abandoned_max",
+		"dependency.X.fallback.served", "dependency.X.fallback.detours", "dependency.X.fallback.misses", "dependency.X.rate_limit.limited", "dependency.X.rate_limit.waiting_max", "dependency.X.concurrency_limit.limited", "dependency.X.concurrency_limit.drops", "dependency.X.throttle.throttled", "dependency.X.outcomes.connect_error", "dependency.X.outlier.ejections", "dependency.X.outlier.overflow", "dependency.X.servers.waiting_max", "process.pool.in_use_max", "endpoint.X.failures.deadline", "endpoint.X.degraded_rate",
 	} {
 		if busy[name] == 0 {
 			t.Errorf("%s is 0", name)

@@ -236,7 +236,7 @@ func (s *system) warnings() (out []string) {
 				out = append(out, fmt.Sprintf("fault %s of %s was armed and met no call", s.dependencyConfig(d.name).Faults[i].Kind, d.name))
 			}
 		}
-		if d.calls == 0 {
+		if d.calls == 0 && !s.dependencyConfig(d.name).Standby {
 			out = append(out, fmt.Sprintf("dependency %s was never called", d.name))
 		}
 	}

@@ -136,8 +136,8 @@ func (v *view) patience(dependency string) (longest float64) {
 }
 
 // held is how long a call of an arm stays at a dependency under its first
-// fault: the slow latency, or for ever, cut by the timeout and the callers'
-// deadline. limit says what cuts it, "" when nothing does.
+// fault: the slow latency, or for ever, cut by a timeout that cancels and the
+// callers' deadline. limit says what cuts it, "" when nothing does.
 func (v *view) held(a *report.Arm, dependency string) (seconds float64, limit string) {
 	f := v.firstFault(dependency)
 	if f == nil {
@@ -149,7 +149,7 @@ func (v *view) held(a *report.Arm, dependency string) (seconds float64, limit st
 	} else if f.Kind != "hang" {
 		return 0, "" // refused at once
 	}
-	if l := layer(a, dependency, "timeout"); l != nil && l.Seconds > 0 && l.Seconds < seconds {
+	if l := layer(a, dependency, "timeout"); l != nil && !l.Abandons && l.Seconds > 0 && l.Seconds < seconds {
 		seconds, limit = l.Seconds, "timeout"
 	}
 	if p := v.patience(dependency); p < seconds {

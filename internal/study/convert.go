@@ -134,7 +134,7 @@ func (s *study) arm(a scenarios.Arm, r *sim.Result) report.Arm {
 			case *resilience.Bulkhead:
 				layer.Permits = cfg.Places()
 			case *resilience.Timeout:
-				layer.Seconds = cfg.After.Seconds()
+				layer.Seconds, layer.Abandons = cfg.After.Seconds(), cfg.Abandons()
 			case *resilience.Breaker:
 				layer.Seconds = cfg.Cooldown.Seconds()
 			}

@@ -37,7 +37,7 @@ func sizingRows(c *sim.Config, r *sim.Result) (out []report.SizingRow) {
 	sum := map[string]int{}
 	for i := range c.Dependencies {
 		d := &c.Dependencies[i]
-		s := demandOf(c, d)
+		s := demandOf(c, d, true)
 		facts := dependencyFacts(c, d)
 		p := pools[facts.Pool]
 		if p == nil {
@@ -51,7 +51,7 @@ func sizingRows(c *sim.Config, r *sim.Result) (out []report.SizingRow) {
 				continue
 			}
 			sum[facts.Pool] += b.Places()
-			one := s
+			one := demandOf(c, d, b.HoldsWork())
 			one.name, one.permits, one.maxWait = "dependency."+d.Name+"."+l.Name, b.Places(), b.Patience()
 			out = append(out, one.row(shedSeen(health, one.name)))
 		}
@@ -72,12 +72,13 @@ func sizingRows(c *sim.Config, r *sim.Result) (out []report.SizingRow) {
 	return out
 }
 
-// demandOf is what the endpoints ask of a dependency in health.
-func demandOf(c *sim.Config, d *sim.Dependency) station {
+// demandOf is what the endpoints ask of a dependency in health, at a place that
+// is held until the work ends or until the caller is told.
+func demandOf(c *sim.Config, d *sim.Dependency, untilWorkEnds bool) station {
 	f := dependencyFacts(c, d)
 	l := d.Latency.Dist()
 	s := station{rate: f.Rate, peak: peakRate(c, d.Name), mean: f.Mean, p99: f.P99, load: f.Rate * f.Mean}
-	if t := attemptLimit(d); t > 0 {
+	if t, abandons := attemptLimit(d); t > 0 && !(abandons && untilWorkEnds) {
 		s.timeout = t.Seconds()
 		s.load = f.Rate * l.MeanMin(t).Seconds()
 	}
@@ -168,14 +169,15 @@ func peakRate(c *sim.Config, dependency string) (rate float64) {
 	return rate
 }
 
-// attemptLimit is the innermost timeout of a stack, 0 without one.
-func attemptLimit(d *sim.Dependency) (limit time.Duration) {
+// attemptLimit is the innermost timeout of a stack, 0 without one, and whether it
+// abandons the work.
+func attemptLimit(d *sim.Dependency) (limit time.Duration, abandons bool) {
 	for _, l := range d.Stack {
 		if t, ok := l.Config.(*resilience.Timeout); ok {
-			limit = t.After
+			limit, abandons = t.After, t.Abandons()
 		}
 	}
-	return limit
+	return limit, abandons
 }
 
 func shedSeen(p *sim.PhaseResult, station string) *float64 {
