@@ -219,17 +219,13 @@ func (f *bulkheadFrame) enter(c *call.Call) {
 	if f.work != nil {
 		c = f.work.begin(c)
 	}
-	if f.start(f.layer.next, c, f) {
-		f.release()
-	}
-}
-
-// release gives the permit back, now or when the work is done.
-func (f *bulkheadFrame) release() {
-	if f.work == nil || f.work.free() {
+	if f.start(f.layer.next, c, f) && f.due() {
 		f.layer.pool.Release(&f.permit)
 	}
 }
+
+// due reports whether the permit goes back now, and not when the work is done.
+func (f *bulkheadFrame) due() bool { return f.work == nil || f.work.free() }
 
 // free gives the frame back, now or when the work is done.
 func (f *bulkheadFrame) free() {
@@ -255,12 +251,14 @@ func (f *bulkheadFrame) Expired() {
 
 // Done gives the permit back and passes the answer on.
 func (f *bulkheadFrame) Done(o call.Outcome) {
-	d := f.done
+	l, d := f.layer, f.done
 	inStart := f.onStack()
 	if f.state != abandoned {
 		f.state = busy
 	}
-	f.release() // whoever gets it may end our caller
+	if f.due() {
+		l.pool.Release(&f.permit) // whoever gets it may end our caller
+	}
 	tell := f.state == busy
 	if inStart {
 		f.state = over
@@ -282,7 +280,9 @@ func (f *bulkheadFrame) Cancel() {
 		f.layer.frames.Put(f)
 	default:
 		f.inner.Cancel()
-		f.release()
+		if f.due() {
+			f.layer.pool.Release(&f.permit)
+		}
 		f.free()
 	}
 }

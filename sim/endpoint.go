@@ -282,7 +282,9 @@ func (o *operation) Done(out call.Outcome) {
 		return
 	}
 	r := o.req
-	d := o.returned(out.Class)
+	d := o.target().dep
+	o.live = false
+	d.returned(out.Class, o.started)
 	if out.Class == call.Degraded && out.Age > 0 {
 		d.ages.Record(out.Age)
 	}
@@ -308,14 +310,6 @@ func (o *operation) Done(out call.Outcome) {
 
 // target is the call being made.
 func (o *operation) target() *target { return &o.req.ep.steps[o.req.step][o.place] }
-
-// returned counts the end of the call as its caller sees it.
-func (o *operation) returned(c call.Class) *dependency {
-	d := o.target().dep
-	o.live = false
-	d.returned(c, o.started)
-	return d
-}
 
 // succeed ends a request whose calls all returned.
 func (r *request) succeed() {
@@ -413,7 +407,8 @@ func (r *request) cancelCalls(now time.Duration) {
 	n := len(r.ep.steps[r.step])
 	for i := range n {
 		if o := r.operation(i); o.live {
-			o.returned(call.Cancelled)
+			o.live = false
+			o.target().dep.returned(call.Cancelled, o.started)
 		} else {
 			o.cancel = nil
 		}
