@@ -72,6 +72,8 @@ var badFiles = []struct{ name, src string }{
 	{"a million and one keys", swap("      - breaker", "      - fallback: {serve: cached, keys: 1000001}\n      - breaker")},
 	{"keys without a number", swap("      - breaker", "      - fallback: {serve: cached, keys: {zipf: 1}}\n      - breaker")},
 	{"negative zipf", swap("      - breaker", "      - fallback: {serve: cached, keys: {count: 10, zipf: -1}}\n      - breaker")},
+	{"changes of an arm that make a ring together", swap("      - breaker", "      - fallback: degraded\n      - breaker") + "  spare: {latency: 1ms, stack: [fallback: degraded]}\narms: {x: {set: {db.fallback.dependency: spare, spare.fallback.dependency: db}}}\n"},
+	{"changes of an arm that are wrong together", badBase + "arms: {x: {set: {breaker.window: 10, breaker.min_calls: 15}}}\n"},
 	{"bulkhead of nothing", swap("bulkhead: {permits: 20}", "bulkhead: {max_wait: 1s}")},
 	{"permits and threads", swap("{permits: 20}", "{permits: 20, threads: {core: 4}}")},
 	{"threads without core", swap("{permits: 20}", "{threads: {max: 4}}")},
@@ -269,6 +271,7 @@ func TestWarningsDoNotStopARun(t *testing.T) {
 
 func TestSoundFilesGetNoWarning(t *testing.T) {
 	for name, src := range map[string]string{
+		"changes that are right only together":   badBase + "arms: {x: {set: {breaker.min_calls: 30, breaker.window: 40}}}\n",
 		"a dependency that only fallbacks call":  swap("      - breaker", "      - fallback: {dependency: spare}\n      - breaker") + "  spare: {latency: 1ms, stack: [{fallback: {serve: cached, keys: {count: 100, zipf: 1.1}}}]}\n",
 		"a limit that follows the deadline":      swap("timeout: 1s", "timeout: {after: 6s, propagate: true}"),
 		"permits that wait for abandoned work":   strings.Replace(swap("timeout: 1s", "timeout: {after: 1s, mode: abandon}"), "permits: 20", "permits: 20, release: on_work_done", 1),

@@ -38,16 +38,34 @@ func (c *checker) arms() {
 		if a.Remove.Given && a.Keep.Given {
 			c.at(path+".keep", "an arm takes remove or keep, not both", "")
 		}
-		for i, x := range a.Set {
-			at := fmt.Sprintf("%s.set.%d", path, i+1)
-			if _, err := c.f.with([]Assignment{x}, true); err != nil {
-				hint := ""
-				if h, ok := err.(interface{ Hint() string }); ok {
-					hint = h.Hint()
-				}
-				c.at(at, err.Error(), hint)
-			}
+		c.changes(path+".set", a.Set)
+	}
+}
+
+// changes checks what an arm sets, all at once, as it is run: two changes may be
+// right only together, or wrong only together. What is wrong alone is told where
+// it stands.
+func (c *checker) changes(path string, set Assignments) {
+	_, err := c.f.with(set, true)
+	if err == nil {
+		return
+	}
+	tell := func(at string, err error) {
+		hint := ""
+		if h, ok := err.(interface{ Hint() string }); ok {
+			hint = h.Hint()
 		}
+		c.at(at, err.Error(), hint)
+	}
+	alone := false
+	for i, x := range set {
+		if _, err := c.f.with([]Assignment{x}, true); err != nil {
+			tell(fmt.Sprintf("%s.%d", path, i+1), err)
+			alone = true
+		}
+	}
+	if !alone {
+		tell(path, err)
 	}
 }
 
