@@ -41,6 +41,9 @@ func TestAnotherDependencyAnswers(t *testing.T) {
 		{"the deadline ends the detour", tenSeconds(web(at(0), step("a")).within(40*ms), broken(otherwise("b")), answers("b", 30*ms, call.OK)),
 			[]string{"failed: deadline after 40ms"},
 			map[string]float64{"dependency.a.outcomes.cancelled": 1, "dependency.b.outcomes.cancelled": 1, "dependency.b.working_mean": 0.002}},
+		{"a retry there knows the deadline", tenSeconds(web(at(0), step("a")).within(100*ms), broken(otherwise("b")), answers("b", 30*ms, call.ServerError, retry(3, &resilience.ConstantBackoff{Wait: 60 * ms}))),
+			[]string{"failed: server_error after 50ms"},
+			map[string]float64{"dependency.b.attempts": 1, "dependency.b.retry.exhausted": 1}},
 		{"the other is called before it was built, and answers from its own cache", tenSeconds(web(at(0, sec), step("a")), broken(otherwise("b")), answers("b", 30*ms, call.OK, age).with(fails(), 500*ms, 0)),
 			[]string{"degraded after 50ms", "degraded after 50ms"},
 			map[string]float64{"dependency.a.stale_age_max": 1, "dependency.b.stale_age_max": 1, "dependency.b.fallback.served": 1}},
@@ -67,6 +70,10 @@ func TestDetoursHaveLuckOfTheirOwn(t *testing.T) {
 	if retried[0] != once[0] || retried[1] != once[1] {
 		t.Errorf("after three attempts the detours take %v, after one %v", retried, once)
 	}
+	twice := tenSeconds(web(at(0), step("a"), step("a")), answers("a", 0, call.ConnectError, otherwise("b")), random)
+	if both := RunTraced(context.Background(), twice, "web", 0).Trace.Took; both <= once[0] || both == 2*once[0] {
+		t.Errorf("one detour takes %v, those of two calls %v", once[0], both)
+	}
 	random.Stack = []Layer{timeout(200 * ms)}
 	always := answers("a", 0, call.ConnectError, retry(50, nil), otherwise("b"))
 	r := Run(context.Background(), tenSeconds(web(at(0), step("a")), always, random)).Phase(PhaseAll).Metrics
@@ -84,6 +91,42 @@ func TestATraceFollowsTheDetour(t *testing.T) {
 	want := "a.fallback enters, a.attempt enters, a.attempt server_error, b.timeout enters, b.attempt enters, b.attempt ok, b.timeout ok, a.fallback degraded, request degraded"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), want)
+	}
+}
+
+// leaver is a caller of detours that may have left.
+type leaver struct{ answers int }
+
+func (l *leaver) Done(call.Outcome) { l.answers++ }
+
+// Frames of detours are used again, whichever way the call ended.
+func TestDetoursReuseTheirFrames(t *testing.T) {
+	c := tenSeconds(web(at(), step("a")), answers("a", ms, call.OK), answers("b", 3*ms, call.OK, bulkhead(2, 0)))
+	s := build(c, nil)
+	w := s.detoursTo("b").(*detours)
+	var l leaver
+	for i := range 600 {
+		var out []call.Canceler
+		for range 4 { // two are let in, two refused at once
+			if x := w.Start(&call.Call{Request: uint64(i), Deadline: call.NoDeadline}, &l); x != nil {
+				out = append(out, x)
+			}
+		}
+		if len(out) != 2 {
+			t.Fatalf("%d let in", len(out))
+		}
+		if i%2 == 0 {
+			out[0].Cancel()
+		}
+		if err := s.kernel.Run(t.Context(), s.kernel.Now()+5*ms); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made := 0
+	w.frames.Each(func(*detour) { made++ })
+	d := s.byName["b"]
+	if made > 64 || l.answers != 2100 || d.calls != 2400 || d.parked.N() != 0 || d.outcomes[call.Cancelled] != 300 {
+		t.Errorf("%d frames, %d answers, %d calls, %d parked, %d cancelled", made, l.answers, d.calls, d.parked.N(), d.outcomes[call.Cancelled])
 	}
 }
 

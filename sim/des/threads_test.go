@@ -137,11 +137,12 @@ func (p *slowThreads) run(tasks []arrival) (log []string) {
 func TestThreadsFollowTheirSlowTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		core := rapid.IntRange(1, 3).Draw(t, "core")
-		p := slowThreads{core: core, most: core + rapid.IntRange(0, 3).Draw(t, "beyond"), queue: rapid.IntRange(-1, 3).Draw(t, "queue"), keep: time.Duration(rapid.IntRange(0, 12).Draw(t, "keep"))}
+		beyond := rapid.SampledFrom([]int{0, 1, 3, 20}).Draw(t, "beyond")
+		p := slowThreads{core: core, most: core + beyond, queue: rapid.IntRange(-1, 3).Draw(t, "queue"), keep: time.Duration(rapid.IntRange(0, 12).Draw(t, "keep"))}
 		var tasks []arrival
 		at := time.Duration(0)
-		for range rapid.IntRange(1, 30).Draw(t, "tasks") {
-			at += time.Duration(rapid.IntRange(1, 8).Draw(t, "gap"))
+		for range rapid.IntRange(1, 30+2*beyond).Draw(t, "tasks") {
+			at += time.Duration(rapid.IntRange(1, max(1, 8-beyond)).Draw(t, "gap"))
 			tasks = append(tasks, arrival{at, time.Duration(rapid.IntRange(1, 40).Draw(t, "hold"))})
 		}
 		k := NewKernel()
