@@ -173,7 +173,7 @@ func TestAbandonThroughSeveralLayers(t *testing.T) {
 // hears of those before the limit and of no other, and their numbers are their own.
 func TestNobodyHearsOfAttemptsOfAbandonedWork(t *testing.T) {
 	var heard sink
-	var numbers []uint32
+	var numbers []uint16
 	w := &work{}
 	w.decide = func(c *call.Call) step { return step{after: 8 * ms, class: call.ServerError} }
 	r := newRig(t, w, abandon(20*ms), retryOf(4, &NoBackoff{}))
@@ -184,7 +184,7 @@ func TestNobodyHearsOfAttemptsOfAbandonedWork(t *testing.T) {
 	if len(heard.heard) != 2 || w.started != 4 || c.String() != "timeout at 20ms" {
 		t.Errorf("heard of %d attempts of %d, %v", len(heard.heard), w.started, c)
 	}
-	if !slices.Equal(numbers, []uint32{4}) { // three were begun before the limit
+	if !slices.Equal(numbers, []uint16{4}) { // three were begun before the limit
 		t.Errorf("the caller's next attempt is number %v", numbers)
 	}
 }

@@ -34,20 +34,20 @@ var keyPurpose = dist.Hash("key")
 // cache holds when the answer of each key last came in. The zero cache has no
 // keys and remembers nothing.
 type cache struct {
-	at  []time.Duration // by key; never: no answer
+	at  []time.Duration // by key; cold: no answer
 	cum []float64       // Σ popularity up to and with the key; nil when all are alike
 }
 
-const never = time.Duration(-1)
+const cold = time.Duration(-1)
 
 // newCache makes a cache of the keys; nil is one key, whatever is asked for.
 func newCache(k *Keys) cache {
 	if k == nil {
-		return cache{at: []time.Duration{never}}
+		return cache{at: []time.Duration{cold}}
 	}
 	c := cache{at: make([]time.Duration, k.Count)}
 	for i := range c.at {
-		c.at[i] = never
+		c.at[i] = cold
 	}
 	if k.Zipf > 0 && k.Count > 1 {
 		c.cum = make([]float64, k.Count)
@@ -84,7 +84,7 @@ func (c *cache) fill(key int32, now time.Duration) {
 
 // age is how old the key's answer is; ok is false when there is none.
 func (c *cache) age(key int32, now time.Duration) (age time.Duration, ok bool) {
-	if c.at[key] == never {
+	if c.at[key] == cold {
 		return 0, false
 	}
 	return now - c.at[key], true
