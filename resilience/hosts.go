@@ -15,7 +15,7 @@ const hostPurpose = 0x5851f42d4c957f2d
 // who wants to choose again. A dependency and the layers in front of it draw the
 // same host, so a layer changes the luck only of those whose host it refuses.
 // Attempts beyond 2^16 of one call share draws with others.
-func DrawHost(r *dist.Rand, c *call.Call, attempt uint32, hosts int) int {
-	r.Key(c.Stream^hostPurpose, c.Request<<16|uint64(uint16(attempt)))
+func DrawHost(r *dist.Rand, c *call.Call, attempt uint16, hosts int) int {
+	r.Key(c.Stream^hostPurpose, c.Request<<16|uint64(attempt))
 	return r.IntN(hosts)
 }

@@ -206,7 +206,7 @@ func (d *detector) panicked() bool {
 // all. -1 is nobody: every host is out and there is no panic. Who would have
 // gone to a host that is in without a detector goes there with one.
 func (d *detector) pick(r *dist.Rand, c *call.Call) (host int, panicked bool) {
-	host = DrawHost(r, c, c.Attempts+1, len(d.hosts))
+	host = DrawHost(r, c, c.Started()+1, len(d.hosts))
 	switch {
 	case !d.hosts[host].ejected:
 		return host, d.panicked()

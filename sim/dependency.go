@@ -147,7 +147,7 @@ func (d *dependency) Start(c *call.Call, done call.Done) call.Canceler {
 func (d *dependency) host(c *call.Call) int {
 	host := int(c.Host) - 1
 	if host < 0 || host >= d.hosts {
-		host = resilience.DrawHost(&d.rand, c, c.Attempts, d.hosts)
+		host = resilience.DrawHost(&d.rand, c, c.Started(), d.hosts)
 	}
 	if d.tracer != nil && d.tracer.follows(c) {
 		d.tracer.note(d.name+".attempt", fmt.Sprintf("goes to host %d of %d", host+1, d.hosts))

@@ -31,7 +31,8 @@ func (b *Branch) Begin(c *Call, deadline time.Duration, keeper Keeper) *Call {
 		keeper = c.Keeper()
 	}
 	b.parent, b.sink, b.keeper = c, c.Sink, keeper
-	b.call = Call{Stream: c.Stream, Request: c.Request, Deadline: deadline, Admission: c.Admission, branch: b}
+	b.call = *c
+	b.call.Deadline, b.call.branch = deadline, b
 	if b.sink != nil {
 		b.call.Sink = b
 	}
@@ -73,6 +74,10 @@ func (c *Call) NextAttempt() uint16 {
 	r.Attempts++
 	return r.Attempts
 }
+
+// Started is the number of attempts of c started so far, whichever branch of it
+// made them.
+func (c *Call) Started() uint16 { return c.root().Attempts }
 
 // NextDetour starts a call to another dependency in place of c and numbers it,
 // from 1.

@@ -11,11 +11,11 @@ func (c *counter) LetGo()              { c.letGo++ }
 // Attempts are numbered over all branches of a call, so no two of them draw the
 // same luck; a branch that was cut numbers its own, from where it left.
 func TestAttemptsAreNumberedOnTheCallItself(t *testing.T) {
-	root := Call{Stream: 7, Request: 3, Deadline: 100, Admission: 5}
+	root := Call{Stream: 7, Request: 3, Deadline: 100, Admission: 5, Host: 2}
 	var a, b, inner Branch
 	ca, cb := a.Begin(&root, 50, nil), b.Begin(&root, 60, nil)
 	ci := inner.Begin(ca, 40, nil)
-	if ca.Stream != 7 || ca.Request != 3 || ca.Deadline != 50 || ci.Deadline != 40 || ci.Admission != 5 {
+	if ca.Stream != 7 || ca.Request != 3 || ca.Deadline != 50 || ci.Deadline != 40 || ci.Admission != 5 || ci.Host != 2 {
 		t.Errorf("branches %+v and %+v", ca, ci)
 	}
 	got := []uint16{root.NextAttempt(), ca.NextAttempt(), cb.NextAttempt(), ci.NextAttempt(), ci.NextDetour(), root.NextDetour()}
@@ -23,6 +23,9 @@ func TestAttemptsAreNumberedOnTheCallItself(t *testing.T) {
 		if got[i] != want {
 			t.Errorf("number %d is %d, want %d", i, got[i], want)
 		}
+	}
+	if root.Started() != 4 || ci.Started() != 4 {
+		t.Errorf("%d and %d attempts started, want 4", root.Started(), ci.Started())
 	}
 	a.Cut()
 	a.Cut() // a second time changes nothing

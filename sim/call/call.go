@@ -102,7 +102,7 @@ type Call struct {
 	Deadline time.Duration
 	// Attempts counts the attempts started so far, modulo 2^16; the innermost
 	// handler takes the next number at each start (NextAttempt) and keys that
-	// attempt's draws by it.
+	// attempt's draws by it. Of a branch read Started.
 	Attempts uint16
 	// Detours counts the calls made to another dependency in place of this one
 	// (NextDetour); their draws are keyed by it.
