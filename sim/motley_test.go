@@ -82,7 +82,7 @@ func motley() *Config {
 		switch f := answer.Config.(*resilience.Fallback); i {
 		case 3:
 			f.Keys = &resilience.Keys{Count: 50, Zipf: 1.1}
-		case 6:
+		case 0:
 			f.Serve, f.Dependency = resilience.ServeDependency, "d1"
 		}
 		stack := []Layer{
