@@ -37,15 +37,15 @@ var (
 // may go on without it.
 func (w *workplace) Start(c *call.Call, d call.Done) call.Canceler {
 	e := (*Engine)(w)
-	c.Attempts++
-	f := e.flightOf(c)
+	number := c.NextAttempt()
+	f := e.flightOf(c.Root())
 	t := &f.own
 	here := t.state == idle && (!e.apart || f.broken)
 	if !here {
 		t = e.tries.Get()
 	}
 	t.flight, t.flown, t.done, t.state, t.stop = f, f.flown, d, asked, nil
-	t.which = Attempt{Number: int(c.Attempts), Host: int(c.Host)}
+	t.which = Attempt{Number: int(number), Host: int(c.Host)}
 	if here {
 		f.due = true
 		f.wake()

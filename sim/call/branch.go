@@ -46,7 +46,7 @@ func (b *Branch) Cut() {
 	if b.parent == nil {
 		return
 	}
-	root := b.parent.root()
+	root := b.parent.Root()
 	b.call.Attempts, b.call.Detours = root.Attempts, root.Detours
 	b.call.Stream ^= (uint64(root.Attempts) + 1) * 0xd1342543de82ef95
 	b.parent, b.sink = nil, nil
@@ -70,25 +70,26 @@ func (c *Call) Keeper() Keeper {
 
 // NextAttempt starts an attempt of c and numbers it, from 1.
 func (c *Call) NextAttempt() uint16 {
-	r := c.root()
+	r := c.Root()
 	r.Attempts++
 	return r.Attempts
 }
 
 // Started is the number of attempts of c started so far, whichever branch of it
 // made them.
-func (c *Call) Started() uint16 { return c.root().Attempts }
+func (c *Call) Started() uint16 { return c.Root().Attempts }
 
 // NextDetour starts a call to another dependency in place of c and numbers it,
 // from 1.
 func (c *Call) NextDetour() uint16 {
-	r := c.root()
+	r := c.Root()
 	r.Detours++
 	return r.Detours
 }
 
-// root is the call whose counters stand for c.
-func (c *Call) root() *Call {
+// Root is the call that c is a branch of, however far out: c itself where it is
+// none, and the branch that was cut where its caller was told.
+func (c *Call) Root() *Call {
 	for c.branch != nil && c.branch.parent != nil {
 		c = c.branch.parent
 	}
