@@ -49,6 +49,11 @@ func BenchmarkLayers(b *testing.B) {
 		{"retry/three_attempts", newRetry(), failed},
 		{"outlier/all_in", newOutlier(), ok},
 		{"outlier/failing", newOutlier(), failed},
+		{"retry/budget_envoy", retryOf(3, &NoBackoff{}, budgeted("envoy")), ok},
+		{"retry/budget_grpc", retryOf(3, &NoBackoff{}, budgeted("grpc")), ok},
+		{"retry/budget_aws", retryOf(3, &NoBackoff{}, budgeted("aws")), ok},
+		{"retry/budget_failsafe", retryOf(3, &NoBackoff{}, budgeted("failsafe-go")), ok},
+		{"retry/budget_linkerd", retryOf(3, &NoBackoff{}, budgeted("linkerd")), ok},
 		{"fallback/live", newFallback(), ok},
 		{"fallback/degraded", newFallback(), failed},
 		{"concurrency_limit/aimd", concurrencyOf(newAIMD()), ok},
@@ -146,12 +151,14 @@ func TestNoAllocationsInSteadyState(t *testing.T) {
 			throttleOf(admissionOf(func(c *AdmissionControl) { c.Window, c.Aggression = 50*ms, 2 }))},
 		"rate_limit": {rateLimitOf(&TokenBucket{Rate: 1000, Burst: 5}), rateLimitOf(&LeakyBucket{Rate: 1000, Size: 9}),
 			rateLimitOf(&GCRA{Rate: 1000, Burst: 5}, waiting10), rateLimitOf(&FixedWindow{Calls: 9, Per: 7 * ms}, waiting10), rateLimitOf(&SlidingLog{Calls: 9, Per: 7 * ms}, waiting10)},
-		"retry": {newRetry(), retryOf(4, &ExponentialBackoff{Base: ms, Factor: 2, Max: 3 * ms}, func(c *Retry) { c.Jitter = JitterDecorrelated }),
-			retryOf(2, &ConstantBackoff{Wait: ms})},
 		"outlier": {newOutlier(), outlierOf(func(c *Outlier) {
 			c.Interval, c.BaseEjectionTime, c.MaxEjectionTime, c.Consecutive, c.MaxEjectionPercent = 5*ms, 5*ms, 10*ms, 1, 1
 			c.SuccessRate.RequestVolume, c.FailurePercentage.RequestVolume, c.FailurePercentage.Enforcing = 1, 1, 0.5
 		})},
+		"retry": {newRetry(), retryOf(4, &ExponentialBackoff{Base: ms, Factor: 2, Max: 3 * ms}, func(c *Retry) { c.Jitter = &DecorrelatedJitter{} }),
+			retryOf(2, &ConstantBackoff{Wait: ms}),
+			retryOf(3, &EnvoyBackoff{Base: ms, Max: 5 * ms}, budgeted("envoy"), func(c *Retry) { c.Jitter = &FullJitter{} }), retryOf(3, &LinearBackoff{Base: ms}, budgeted("grpc"), func(c *Retry) { c.Jitter = &SpreadJitter{Share: 0.2} }),
+			retryOf(3, &ExponentialBackoff{Base: ms, Factor: 2}, budgeted("aws"), func(c *Retry) { c.Jitter = &DecorrelatedV2Jitter{} }), retryOf(3, &ConstantBackoff{Wait: ms}, budgeted("failsafe-go")), retryOf(3, &NoBackoff{}, budgeted("linkerd"))},
 		"fallback": {newFallback(), fallbackOf(func(c *Fallback) { c.Serve, c.Hit, c.Latency = ServeCached, 0.5, ms }), fallbackOf(func(c *Fallback) { c.Serve, c.Size = ServeQueue, 5 })},
 	}
 	for _, kind := range slices.Sorted(maps.Keys(Layers)) {

@@ -99,13 +99,22 @@ var randomConfigs = map[string]func(r *rand.Rand) Config{
 	"retry": func(r *rand.Rand) Config {
 		c := newRetry().(*Retry)
 		c.Attempts = 1 + r.IntN(4)
-		c.Jitter = []string{JitterNone, JitterFull, JitterEqual, JitterDecorrelated}[r.IntN(4)]
-		switch r.IntN(3) {
-		case 0:
-			c.Backoff = &ConstantBackoff{Wait: time.Duration(1 + r.IntN(5))}
-		case 1:
-			c.Backoff = &ExponentialBackoff{Base: time.Duration(1 + r.IntN(3)), Factor: 2, Max: 9}
+		jitters := slices.Sorted(maps.Keys(Jitters))
+		c.Jitter = Jitters[jitters[r.IntN(len(jitters))]]()
+		if j, ok := c.Jitter.(*SpreadJitter); ok {
+			j.Share, j.Capped = 0.9, r.IntN(2) == 0
 		}
+		if r.IntN(3) == 0 {
+			c.MaxElapsed = time.Duration(1 + r.IntN(15))
+		}
+		c.MaxRetryAfter = time.Duration(r.IntN(4))
+		c.RetryAfter = []string{RetryAfterHonour, RetryAfterIgnore}[r.IntN(2)]
+		c.Budget = randomBudget(r)
+		c.Backoff = []Backoff{
+			&NoBackoff{}, &NoBackoff{}, &ConstantBackoff{Wait: time.Duration(1 + r.IntN(5))},
+			&ExponentialBackoff{Base: time.Duration(1 + r.IntN(3)), Factor: 2, Max: 9},
+			&LinearBackoff{Base: time.Duration(1 + r.IntN(3)), Max: 5}, &ListBackoff{Pauses: []time.Duration{0, 3}}, &EnvoyBackoff{Base: 2, Max: 6},
+		}[r.IntN(7)]
 		if r.IntN(2) == 0 {
 			c.RetryOn = append(c.RetryOn, "rejected", "throttled")
 		}
@@ -131,6 +140,23 @@ var randomConfigs = map[string]func(r *rand.Rand) Config{
 		c.SuccessRate.MinimumHosts, c.SuccessRate.RequestVolume, c.FailurePercentage.MinimumHosts, c.FailurePercentage.RequestVolume = 2, 1, 1, 2
 		return c
 	},
+}
+
+// randomBudget is a budget of any kind, small enough to refuse.
+func randomBudget(r *rand.Rand) BudgetConfig {
+	kinds := slices.Sorted(maps.Keys(Budgets))
+	b := Budgets[kinds[r.IntN(len(kinds))]]()
+	switch c := b.(type) {
+	case *EnvoyBudget:
+		c.Min, c.Active = r.IntN(3), []string{ActiveAttempts, ActiveCalls}[r.IntN(2)]
+	case *AWSBudget:
+		c.Tokens, c.Cost = 30, r.IntN(10)
+	case *FailsafeBudget:
+		c.Min = r.IntN(3)
+	case *LinkerdBudget:
+		c.MinPerSecond, c.Deposit = r.IntN(3), []string{DepositAnswer, DepositRequest}[r.IntN(2)]
+	}
+	return b
 }
 
 // checkpoint stands between two layers and holds both to the contract of
@@ -201,6 +227,7 @@ type world struct {
 	k       *des.Kernel
 	kinds   []string
 	layers  []call.Handler
+	budgets StackBudgets
 	points  []*checkpoint
 	others  []*checkpoint // the ways into other dependencies
 	users   []*user
@@ -342,7 +369,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	counted := false
 	for i := len(w.kinds) - 1; i >= 0; i-- {
 		kind := w.kinds[i]
-		env := Env{Sched: w.k, Meter: des.NullMeter{}, Source: fmt.Sprint(i), Hosts: 3, CountsAttempts: kind == "retry" && !counted}
+		env := Env{Hosts: 3, Sched: w.k, Meter: des.NullMeter{}, Source: fmt.Sprint(i), Budgets: &w.budgets, CountsAttempts: kind == "retry" && !counted}
 		env.Dependency = func(name string) call.Handler {
 			p := &checkpoint{w: w, place: name, next: labour{w}}
 			w.others = append(w.others, p)
@@ -439,9 +466,26 @@ func (w *world) check() {
 			w.fail("layer %d: %d wait for their turn", i, l.waiting.N())
 		}
 		w.checkFrames(i, l)
+		if r, ok := l.(*retryLayer); ok {
+			w.checkBudget(i, r.budget)
+		}
 	}
 	if n := w.k.Live(); n != 0 {
 		w.fail("%d timers left", n)
+	}
+}
+
+// checkBudget finds a permit, a call or an attempt that a budget still counts.
+func (w *world) checkBudget(i int, b Budget) {
+	switch b := b.(type) {
+	case *envoyBudget:
+		if b.active != 0 || b.retries != 0 {
+			w.fail("layer %d: the envoy budget still counts %d active and %d retries", i, b.active, b.retries)
+		}
+	case *failsafeBudget:
+		if b.executions != 0 || b.extra != 0 {
+			w.fail("layer %d: the failsafe-go budget still counts %d executions and %d extra", i, b.executions, b.extra)
+		}
 	}
 }
 

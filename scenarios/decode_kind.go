@@ -34,6 +34,8 @@ var families = map[reflect.Type]*family{
 	reflect.TypeFor[resilience.Limiter]():      newFamily("limit", resilience.DefaultLimiter, resilience.Limiters),
 	reflect.TypeFor[resilience.Algorithm]():    newFamily("algorithm", "", resilience.Algorithms),
 	reflect.TypeFor[resilience.ThrottleRule](): newFamily("rule", "", resilience.ThrottleRules),
+	reflect.TypeFor[resilience.Jitter]():       newFamily("jitter", "", resilience.Jitters),
+	reflect.TypeFor[resilience.BudgetConfig](): newFamily("budget", "", resilience.Budgets),
 }
 
 // windows are the kinds of window, where a bare value is a number of calls or a

@@ -19,7 +19,7 @@ import (
 // motley is a short run with every registered kind in it: what must come out
 // the same on every processor.
 func motley() *Config {
-	jitters := []string{resilience.JitterFull, resilience.JitterEqual, resilience.JitterDecorrelated}
+	jitters := []resilience.Jitter{&resilience.FullJitter{}, &resilience.EqualJitter{}, &resilience.DecorrelatedJitter{}, &resilience.SpreadJitter{Share: 0.3}, &resilience.DecorrelatedV2Jitter{}}
 	backoffs := []resilience.Backoff{
 		&resilience.ExponentialBackoff{Base: 7 * ms, Factor: 1.7, Max: sec}, &resilience.ConstantBackoff{Wait: 11 * ms}, nil,
 	}
