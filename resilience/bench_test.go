@@ -54,6 +54,8 @@ func BenchmarkLayers(b *testing.B) {
 		{"retry/budget_aws", retryOf(3, &NoBackoff{}, budgeted("aws")), ok},
 		{"retry/budget_failsafe", retryOf(3, &NoBackoff{}, budgeted("failsafe-go")), ok},
 		{"retry/budget_linkerd", retryOf(3, &NoBackoff{}, budgeted("linkerd")), ok},
+		{"hedge/not_hedged", hedgeOf(s, 1), ok},
+		{"hedge/quantile", hedgeOf(s, 1, func(c *Hedge) { c.Delay = &QuantileDelay{Quantile: 0.95, Initial: s, Min: s, Age: 100, MinCalls: 20} }), ok},
 		{"fallback/live", newFallback(), ok},
 		{"fallback/degraded", newFallback(), failed},
 		{"concurrency_limit/aimd", concurrencyOf(newAIMD()), ok},
@@ -159,6 +161,10 @@ func TestNoAllocationsInSteadyState(t *testing.T) {
 			retryOf(2, &ConstantBackoff{Wait: ms}),
 			retryOf(3, &EnvoyBackoff{Base: ms, Max: 5 * ms}, budgeted("envoy"), func(c *Retry) { c.Jitter = &FullJitter{} }), retryOf(3, &LinearBackoff{Base: ms}, budgeted("grpc"), func(c *Retry) { c.Jitter = &SpreadJitter{Share: 0.2} }),
 			retryOf(3, &ExponentialBackoff{Base: ms, Factor: 2}, budgeted("aws"), func(c *Retry) { c.Jitter = &DecorrelatedV2Jitter{} }), retryOf(3, &ConstantBackoff{Wait: ms}, budgeted("failsafe-go")), retryOf(3, &NoBackoff{}, budgeted("linkerd"))},
+		"hedge": {
+			hedgeOf(2*ms, 2), hedgeOf(0, 1, func(c *Hedge) { c.OnFailure = FailureWait }), hedgeOf(ms, 3, func(c *Hedge) { c.Budget = Budgets["failsafe-go"]() }),
+			hedgeOf(0, 2, func(c *Hedge) { c.Delay = &QuantileDelay{Quantile: 0.7, Initial: ms, Age: 50, MinCalls: 10} }),
+		},
 		"fallback": {newFallback(), fallbackOf(func(c *Fallback) { c.Serve, c.Hit, c.Latency = ServeCached, 0.5, ms }), fallbackOf(func(c *Fallback) { c.Serve, c.Size = ServeQueue, 5 })},
 	}
 	for _, kind := range slices.Sorted(maps.Keys(Layers)) {

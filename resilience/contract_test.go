@@ -120,6 +120,20 @@ var randomConfigs = map[string]func(r *rand.Rand) Config{
 		}
 		return c
 	},
+	"hedge": func(r *rand.Rand) Config {
+		c := newHedge().(*Hedge)
+		c.Max, c.OnFailure, c.Budget = 1+r.IntN(3), []string{FailureNext, FailureWait, FailureEnd}[r.IntN(3)], randomBudget(r)
+		switch r.IntN(3) {
+		case 0:
+			c.Delay = &QuantileDelay{Quantile: 0.5, Initial: time.Duration(r.IntN(4) - 1), Age: 10, MinCalls: 1 + r.IntN(10), Min: 1, Max: 6}
+		default:
+			c.Delay = &FixedDelay{After: time.Duration(r.IntN(6))}
+		}
+		if r.IntN(3) == 0 {
+			c.Fatal = []string{"throttled", "connect_error"}
+		}
+		return c
+	},
 	"fallback": func(r *rand.Rand) Config {
 		c := newFallback().(*Fallback)
 		c.Serve = []string{ServeCached, ServeDegraded, ServeQueue, ServeConstant, ServeDependency, ServeDependency}[r.IntN(6)]
@@ -228,6 +242,7 @@ type world struct {
 	kinds   []string
 	layers  []call.Handler
 	budgets StackBudgets
+	parked  des.Gauge // of hedges
 	points  []*checkpoint
 	others  []*checkpoint // the ways into other dependencies
 	users   []*user
@@ -354,6 +369,8 @@ func (u *user) leave() {
 	}
 }
 
+func makesAttempts(kind string) bool { return kind == "retry" || kind == "hedge" }
+
 func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{t: t, seed: seed, k: des.NewKernel(), rand: rand.New(rand.NewPCG(seed, 5))}
 	kinds := slices.Sorted(maps.Keys(Layers))
@@ -369,13 +386,13 @@ func newWorld(t *testing.T, seed uint64) *world {
 	counted := false
 	for i := len(w.kinds) - 1; i >= 0; i-- {
 		kind := w.kinds[i]
-		env := Env{Hosts: 3, Sched: w.k, Meter: des.NullMeter{}, Source: fmt.Sprint(i), Budgets: &w.budgets, CountsAttempts: kind == "retry" && !counted}
+		env := Env{Hosts: 3, Sched: w.k, Meter: des.NullMeter{}, Source: fmt.Sprint(i), Budgets: &w.budgets, CountsAttempts: makesAttempts(kind) && !counted, Goroutines: &w.parked}
 		env.Dependency = func(name string) call.Handler {
 			p := &checkpoint{w: w, place: name, next: labour{w}}
 			w.others = append(w.others, p)
 			return p
 		}
-		counted = counted || kind == "retry"
+		counted = counted || makesAttempts(kind)
 		layer := randomConfigs[kind](w.rand).Layer(env)(h)
 		w.layers = append([]call.Handler{layer}, w.layers...)
 		h = point(fmt.Sprintf("layer %d, %s", i, kind), layer)
@@ -452,6 +469,9 @@ func (w *world) check() {
 			}
 		}
 	}
+	if n := w.parked.N(); n != 0 {
+		w.fail("%d goroutines of hedges left", n)
+	}
 	for _, p := range w.others {
 		if p.in != p.out+p.left || p.inside != 0 {
 			w.fail("%s: in %d, out %d, cancelled %d, inside %d", p.place, p.in, p.out, p.left, p.inside)
@@ -465,7 +485,11 @@ func (w *world) check() {
 		if l, ok := l.(*rateLimitLayer); ok && (l.waiting.N() != 0 || l.head != nil || l.tail != nil) {
 			w.fail("layer %d: %d wait for their turn", i, l.waiting.N())
 		}
-		w.checkFrames(i, l)
+		w.checkFrames(i, l, "frames")
+		if h, ok := l.(*hedgeLayer); ok {
+			w.checkFrames(i, l, "branches")
+			w.checkBudget(i, h.budget)
+		}
 		if r, ok := l.(*retryLayer); ok {
 			w.checkBudget(i, r.budget)
 		}
@@ -490,8 +514,8 @@ func (w *world) checkBudget(i int, b Budget) {
 }
 
 // checkFrames finds a frame that was lost, or given back twice.
-func (w *world) checkFrames(i int, l call.Handler) {
-	frames := reflect.ValueOf(l).Elem().FieldByName("frames")
+func (w *world) checkFrames(i int, l call.Handler, pool string) {
+	frames := reflect.ValueOf(l).Elem().FieldByName(pool)
 	made := 0
 	for chunks, j := frames.FieldByName("made"), 0; j < chunks.Len(); j++ {
 		made += chunks.Index(j).Len()
@@ -502,7 +526,7 @@ func (w *world) checkFrames(i int, l call.Handler) {
 		seen[free.Index(j).Pointer()] = true
 	}
 	if len(seen) != free.Len() || free.Len() != made {
-		w.fail("layer %d, %s: %d frames made, %d in the pool, %d different", i, w.kinds[i], made, free.Len(), len(seen))
+		w.fail("layer %d, %s: %d %s made, %d in the pool, %d different", i, w.kinds[i], made, pool, free.Len(), len(seen))
 	}
 }
 

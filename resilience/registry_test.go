@@ -45,6 +45,8 @@ func valid(kind string) Config {
 		x.After = s
 	case *RateLimit:
 		x.Limit = &TokenBucket{Rate: 100, Burst: 1}
+	case *Hedge:
+		x.Delay = &FixedDelay{After: 50 * ms}
 	}
 	return c
 }
@@ -102,6 +104,10 @@ func TestEveryKindDescribesItself(t *testing.T) {
 	for kind, make := range Jitters {
 		j := make()
 		described(t, kind, j, j.Text(), j.Help(), j.Example())
+	}
+	for kind, make := range HedgeDelays {
+		d := make()
+		described(t, kind, d, d.Text(), d.Help(), d.Example())
 	}
 	for kind, make := range Budgets {
 		b := make()
@@ -319,7 +325,7 @@ func TestBreakerAnswersForItsFigures(t *testing.T) {
 }
 
 func TestKindsAreRegisteredUnderTheNamesOfTheFile(t *testing.T) {
-	for _, kind := range strings.Fields("breaker bulkhead timeout retry fallback rate_limit concurrency_limit throttle") {
+	for _, kind := range strings.Fields("breaker bulkhead timeout retry fallback rate_limit concurrency_limit throttle hedge") {
 		if Layers[kind] == nil {
 			t.Errorf("no layer %s", kind)
 		}

@@ -27,7 +27,7 @@ type Env struct {
 	// shares.
 	Budgets *StackBudgets
 	// CountsAttempts says that a breaker outside of this layer records attempts
-	// and that this retry is the innermost one inside it.
+	// and that this retry or hedge is the innermost one inside it.
 	CountsAttempts bool
 	// Recheck is where a breaker that is asked again further in says who it is;
 	// nil when it is not.

@@ -172,6 +172,7 @@ type retryFrame struct {
 	layer   *retryLayer
 	call    *call.Call
 	tries   int
+	base    uint16        // attempts of the call before this retry's first, for the keys of its draws
 	kept    time.Duration // what the jitter keeps
 	started time.Duration // of the first attempt; with max_elapsed
 	permit  Permit        // of the attempt that is out, or paused for
@@ -191,7 +192,7 @@ var (
 func (l *retryLayer) Start(c *call.Call, d call.Done) call.Canceler {
 	f := l.frames.Get()
 	f.begin(d)
-	f.layer, f.call, f.tries, f.kept, f.permit, f.timer = l, c, 0, 0, NoPermit, des.Timer{}
+	f.layer, f.call, f.tries, f.base, f.kept, f.permit, f.timer = l, c, 0, c.Started(), 0, NoPermit, des.Timer{}
 	if l.maxElapsed > 0 {
 		f.started = l.sched.Now()
 	}
@@ -315,7 +316,7 @@ func (f *retryFrame) plan(o call.Outcome) (time.Duration, bool) {
 func (f *retryFrame) pause(o call.Outcome) time.Duration {
 	l := f.layer
 	if l.jittered {
-		l.rand.Key(f.call.Stream^l.purpose, f.call.Request<<16|uint64(f.tries))
+		l.rand.Key(f.call.Stream^l.purpose, f.call.Request<<16|uint64(f.base<<8+uint16(f.tries)))
 	}
 	pause := l.jitter.Pause(l.backoff, f.tries, &f.kept, &l.rand)
 	if !l.honours {

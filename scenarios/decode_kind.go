@@ -36,6 +36,7 @@ var families = map[reflect.Type]*family{
 	reflect.TypeFor[resilience.ThrottleRule](): newFamily("rule", "", resilience.ThrottleRules),
 	reflect.TypeFor[resilience.Jitter]():       newFamily("jitter", "", resilience.Jitters),
 	reflect.TypeFor[resilience.BudgetConfig](): newFamily("budget", "", resilience.Budgets),
+	reflect.TypeFor[resilience.HedgeDelay]():   newFamily("delay", resilience.FixedHedgeDelay, resilience.HedgeDelays),
 }
 
 // windows are the kinds of window, where a bare value is a number of calls or a

@@ -38,6 +38,8 @@ func TestEffectiveDecodesToItself(t *testing.T) {
 			sources["rule "+k.Name] = strings.Replace(badBase, "- timeout: 1s", "- throttle: "+k.Example, 1)
 		case "jitter", "budget":
 			sources[k.Family+" "+k.Name] = strings.Replace(badBase, "- timeout: 1s", "- retry: {"+k.Family+": "+k.Example+"}", 1)
+		case "delay":
+			sources["delay "+k.Name] = strings.Replace(badBase, "- timeout: 1s", "- hedge: {delay: "+k.Example+"}", 1)
 		case "faults":
 			sources["fault "+k.Name] = strings.Replace(badBase, "    stack:", "    faults: ["+k.Example+"]\n    stack:", 1)
 		}

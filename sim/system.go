@@ -168,7 +168,13 @@ func (s *system) layer(d *dependency, c *Dependency, i int, rechecks []recheckPl
 // countsAttempts reports whether layer i makes attempts, is the innermost that
 // does, and has a breaker outside that wants to hear of them.
 func countsAttempts(stack []Layer, i int) bool {
-	makes := func(l Layer) bool { _, ok := l.Config.(*resilience.Retry); return ok }
+	makes := func(l Layer) bool {
+		switch l.Config.(type) {
+		case *resilience.Retry, *resilience.Hedge:
+			return true
+		}
+		return false
+	}
 	if !makes(stack[i]) || slices.ContainsFunc(stack[i+1:], makes) {
 		return false
 	}
