@@ -114,6 +114,27 @@ func TestRetriesHoldTheirCaller(t *testing.T) {
 	}
 }
 
+// A limit around a retry that is no longer than one attempt leaves the second
+// server untried; with a quarter of it each call is answered by that one.
+func TestALimitOutsideLeavesNoSecondAttempt(t *testing.T) {
+	for _, tt := range []struct {
+		attempt time.Duration
+		want    string
+		tries   int
+	}{
+		{40 * s, "timeout at 20s", 1},
+		{20 * s, "timeout at 20s", 1},
+		{5 * s, "ok at 5.01s", 2},
+	} {
+		r := newRig(t, &work{steps: []step{{hang: true}, {after: 10 * ms}}}, &Timeout{After: 20 * s}, retryOf(2, &NoBackoff{}), &Timeout{After: tt.attempt})
+		r.call(0, 0)
+		r.run(100 * s)
+		if got := r.got()[0]; got != tt.want || r.work.started != tt.tries {
+			t.Errorf("attempts of %v: %s after %d, want %s after %d", tt.attempt, got, r.work.started, tt.want, tt.tries)
+		}
+	}
+}
+
 // What fails for want of time is told apart from what has no attempt left.
 func TestRetryTellsWhyItGaveUp(t *testing.T) {
 	for _, tt := range []struct {
