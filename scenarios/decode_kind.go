@@ -84,7 +84,11 @@ func (d *decoder) kind(path string, n *yaml.Node, fam *family) any {
 		}
 		return nil
 	}
-	d.report(n, fmt.Sprintf("%s is not %s", quoteForm(n), article(fam.what)), "e.g. "+exampleOf(fam)).Note = "kinds of " + fam.what + ": " + strings.Join(fam.names, ", ")
+	hint := "e.g. " + exampleOf(fam)
+	if near, ok := Nearest(n.Value, fam.names); ok && n.Kind == yaml.ScalarNode {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	d.report(n, fmt.Sprintf("%s is not %s", quoteForm(n), article(fam.what)), hint).Note = "kinds of " + fam.what + ": " + strings.Join(fam.names, ", ")
 	return nil
 }
 
