@@ -101,7 +101,8 @@ func (c *Hedge) Layer(env Env) call.Layer {
 	}
 	budget := budgetOf(c.Budget, env.Budgets)
 	return func(next call.Handler) call.Handler {
-		l := &hedgeLayer{delay: c.Delay.delay(), max: c.Max, runOn: c.Cancel == CancelNone, onFailure: c.OnFailure,
+		_, fixed := c.Delay.(*FixedDelay)
+		l := &hedgeLayer{delay: c.Delay.delay(), learns: !fixed, max: c.Max, runOn: c.Cancel == CancelNone, onFailure: c.OnFailure,
 			budget: budget(), sched: env.Sched, goroutines: env.Goroutines, reports: env.CountsAttempts, next: next}
 		for _, name := range c.Fatal {
 			if class, ok := call.ParseClass(name); ok {
@@ -120,6 +121,7 @@ func (c *Hedge) Layer(env Env) call.Layer {
 
 type hedgeLayer struct {
 	delay      hedgeDelay
+	learns     bool // the delay wants to know how long first attempts take
 	max        int
 	runOn      bool
 	onFailure  string

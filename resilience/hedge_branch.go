@@ -12,8 +12,8 @@ type hedgeBranch struct {
 	layer  *hedgeLayer
 	frame  *hedgeFrame // nil once it runs on alone
 	call   call.Branch
-	keeper call.Keeper // keeps a place for the call while it runs on alone
-	since  time.Duration
+	keeper call.Keeper   // keeps a place for the call while it runs on alone
+	since  time.Duration // its start, where the delay learns
 	permit Permit
 	first  bool
 	lost   bool // to another, or to a caller that left
@@ -26,8 +26,11 @@ var _ call.Done = (*hedgeBranch)(nil)
 func (b *hedgeBranch) enter(f *hedgeFrame, p Permit) *call.Call {
 	l := f.layer
 	b.begin(nil)
-	b.layer, b.frame, b.since, b.permit, b.first, b.lost = l, f, l.sched.Now(), p, f.started == 0, false
+	b.layer, b.frame, b.permit, b.first, b.lost = l, f, p, f.started == 0, false
 	b.keeper = f.call.Keeper()
+	if l.learns {
+		b.since = l.sched.Now()
+	}
 	if f.out = append(f.out, b); len(f.out) > 1 {
 		f.park(1)
 	}
@@ -39,7 +42,7 @@ func (b *hedgeBranch) enter(f *hedgeFrame, p Permit) *call.Call {
 
 // observe tells the delay how long a first attempt took.
 func (b *hedgeBranch) observe() {
-	if b.first {
+	if b.first && b.layer.learns {
 		b.layer.delay.observe(b.layer.sched.Now() - b.since)
 	}
 }
@@ -119,7 +122,7 @@ func (f *hedgeFrame) remove(b *hedgeBranch) {
 	}
 	for i, x := range f.out {
 		if x == b {
-			f.out = append(f.out[:i], f.out[i+1:]...)
+			f.out = f.out[:i+copy(f.out[i:], f.out[i+1:])]
 			return
 		}
 	}
