@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"blastradius/sim/call"
 	"blastradius/sim/dist"
 )
@@ -399,3 +401,72 @@ func TestHedgeValidatesAndDescribes(t *testing.T) {
 }
 
 func withBudget(kind string) func(*Hedge) { return func(c *Hedge) { c.Budget = Budgets[kind]() } }
+
+// hedgeTwin plays one hedged call millisecond by millisecond: answers of an
+// instant first, in the order of their start, then the delay.
+func hedgeTwin(c *Hedge, attempts []step) (answer string, starts []time.Duration) {
+	type attempt struct {
+		ends  time.Duration
+		class call.Class
+	}
+	var out []attempt
+	delay, due := c.Delay.Least(), time.Duration(0)
+	closed, failure := false, call.Rejected
+	start := func(now time.Duration) {
+		a := attempts[min(len(starts), len(attempts)-1)]
+		out = append(out, attempt{now + a.after, a.class})
+		starts = append(starts, now)
+		closed = closed || len(starts) > c.Max
+		due = now + delay
+	}
+	start(0)
+	for now := time.Duration(0); ; now += ms {
+		for i := 0; i < len(out); i++ {
+			if out[i].ends != now {
+				continue
+			}
+			class := out[i].class
+			out = append(out[:i], out[i+1:]...)
+			i--
+			if class.Answered() || c.OnFailure == FailureEnd || slices.Contains(c.Fatal, class.String()) {
+				return fmt.Sprintf("%v at %v", class, now), starts
+			}
+			if failure == call.Rejected || class != call.Rejected {
+				failure = class
+			}
+			closed = closed || class == call.Rejected || class == call.Throttled
+			if c.OnFailure == FailureNext && !closed {
+				start(now)
+			}
+		}
+		if len(out) == 0 && closed {
+			return fmt.Sprintf("%v at %v", failure, now), starts
+		}
+		if now == due && !closed {
+			start(now)
+		}
+	}
+}
+
+func TestHedgeAgreesWithASlowTwin(t *testing.T) {
+	outside := t
+	rapid.Check(t, func(t *rapid.T) {
+		c := hedgeOf(time.Duration(rapid.IntRange(1, 10).Draw(t, "delay"))*ms, rapid.IntRange(1, 4).Draw(t, "max"),
+			at(rapid.SampledFrom([]string{FailureNext, FailureWait, FailureEnd}).Draw(t, "on failure")))
+		if rapid.Bool().Draw(t, "fatal") {
+			c.Fatal = []string{"connect_error"}
+		}
+		var attempts []step
+		for range c.Max + 1 {
+			class := rapid.SampledFrom([]call.Class{call.OK, call.ServerError, call.ServerError, call.ConnectError, call.Throttled, call.Rejected, call.Degraded}).Draw(t, "class")
+			attempts = append(attempts, step{after: time.Duration(rapid.IntRange(1, 30).Draw(t, "takes")) * ms, class: class})
+		}
+		r := newRig(outside, &work{steps: attempts}, c)
+		r.call(0, 0)
+		r.run(s)
+		want, starts := hedgeTwin(c, attempts)
+		if got := r.got()[0]; got != want || !slices.Equal(r.work.seen, starts) {
+			t.Fatalf("%s, %v: %s with attempts at %v, the twin says %s and %v", c.Text(), attempts, got, r.work.seen, want, starts)
+		}
+	})
+}
