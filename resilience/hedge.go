@@ -365,7 +365,7 @@ func (f *hedgeFrame) cancel(answered bool) {
 	f.park(-max(0, len(losers)-1))
 	for _, b := range losers {
 		b.end(call.Cancelled, false)
-		if answered && l.reports && !f.left && f.call.Sink != nil {
+		if l.reports && !f.left && f.call.Sink != nil {
 			f.call.Sink.AttemptDone(call.Outcome{Class: call.Cancelled})
 		}
 		switch {

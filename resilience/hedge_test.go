@@ -222,6 +222,18 @@ func TestHedgeAndRetryShareABudget(t *testing.T) {
 	}
 }
 
+// A refusal of our own says nothing of the dependency: it takes no token.
+func TestARefusedHedgeTakesNoToken(t *testing.T) {
+	for class, want := range map[call.Class]int64{call.Rejected: 10000, call.ServerError: 9000, call.ClientError: 10000} {
+		r := newRig(t, &work{steps: []step{{class: class}}}, hedgeOf(s, 1, at(FailureEnd), withBudget("grpc")))
+		r.call(0, 0)
+		r.run(s)
+		if got := r.layers[0].(*hedgeLayer).budget.(*grpcBudget).tokens; got != want {
+			t.Errorf("after %v there are %d thousandths, want %d", class, got, want)
+		}
+	}
+}
+
 // The answer of one branch comes while another is being started, and sends off
 // the next; and the caller leaves while one is being started.
 func TestHedgeMeetsItselfOnTheStack(t *testing.T) {
