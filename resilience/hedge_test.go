@@ -482,3 +482,20 @@ func TestHedgeAgreesWithASlowTwin(t *testing.T) {
 		}
 	})
 }
+
+// A bulkhead outside whose permits wait for the work waits for losers that run
+// on.
+func TestLosersThatRunOnHoldThePermit(t *testing.T) {
+	for release, want := range map[string]string{OnCallerReturn: "ok at 120ms, ok at 150ms", OnWorkDone: "ok at 120ms, ok at 220ms"} {
+		r := newRig(t, &work{steps: []step{{after: 200 * ms}, {after: 20 * ms}}}, &Bulkhead{Permits: 1, Queue: -1, MaxWait: -1, Release: release, Order: OrderFIFO}, hedgeOf(100*ms, 1, runsOn))
+		r.call(0, 0)
+		r.call(130*ms, 0)
+		r.run(s)
+		if got := strings.Join(r.got(), ", "); got != want {
+			t.Errorf("%s: %s, want %s", release, got, want)
+		}
+		if b := r.layers[0].(*bulkheadLayer); b.pool.InUse.N() != 0 || r.parked.N() != 0 {
+			t.Errorf("%s: %d permits and %d goroutines left", release, b.pool.InUse.N(), r.parked.N())
+		}
+	}
+}
