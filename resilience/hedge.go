@@ -119,6 +119,9 @@ func (c *Hedge) Layer(env Env) call.Layer {
 	}
 }
 
+// Interrupts is true: it cancels losers, and its attempts are out at once.
+func (*Hedge) Interrupts() bool { return true }
+
 type hedgeLayer struct {
 	delay      hedgeDelay
 	learns     bool // the delay wants to know how long first attempts take

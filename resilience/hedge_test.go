@@ -156,6 +156,20 @@ func TestAttemptsOfBranchesHaveNumbersOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestAttemptsOfNestedHedgesHaveNumbersOfTheirOwn(t *testing.T) {
+	w, seen := &work{}, map[uint16]bool{}
+	w.decide = func(c *call.Call) step {
+		seen[c.Started()+1] = true
+		return step{hang: true}
+	}
+	r := newRig(t, w, hedgeOf(ms, 7), hedgeOf(ms, 7))
+	r.at(s, r.call(0, 0).leave)
+	r.run(2 * s)
+	if w.started != 64 || len(seen) != 64 {
+		t.Errorf("%d attempts with %d numbers", w.started, len(seen))
+	}
+}
+
 // A retry inside two branches pauses differently in each.
 func TestBranchesDrawTheirOwnJitter(t *testing.T) {
 	r := newRig(t, &work{steps: []step{{class: call.ServerError}}}, hedgeOf(0, 1, at(FailureWait)),
