@@ -11,7 +11,8 @@ import (
 // and the formula in one.
 type Backoff interface {
 	Validate() []spec.Problem
-	// Pause is the pause before retry n, counted from 1.
+	// Pause is the pause before retry n, counted from 1. It may be above the
+	// largest of Bounds, which then cuts what the jitter makes of it.
 	Pause(n int) time.Duration
 	// Bounds are the smallest pause and the largest, for jitter that wanders
 	// between them; a largest of 0 is no bound.
@@ -26,6 +27,9 @@ var Backoffs = map[string]func() Backoff{
 	"none":        func() Backoff { return &NoBackoff{} },
 	"constant":    func() Backoff { return &ConstantBackoff{} },
 	"exponential": func() Backoff { return &ExponentialBackoff{Factor: 2} },
+	"linear":      func() Backoff { return &LinearBackoff{} },
+	"list":        func() Backoff { return &ListBackoff{} },
+	"envoy":       func() Backoff { return &EnvoyBackoff{Base: 25 * time.Millisecond, Max: 250 * time.Millisecond} },
 }
 
 // NoBackoff tries again at once.
@@ -80,9 +84,11 @@ type ExponentialBackoff struct {
 }
 
 // Validate wants a largest pause above the first.
-func (b *ExponentialBackoff) Validate() []spec.Problem {
-	if b.Max > 0 && b.Max < b.Base {
-		return []spec.Problem{{Field: "max", Text: "max " + brief(b.Max) + " is below base " + brief(b.Base), Hint: "raise max or lower base"}}
+func (b *ExponentialBackoff) Validate() []spec.Problem { return largestAboveFirst(b.Base, b.Max) }
+
+func largestAboveFirst(base, most time.Duration) []spec.Problem {
+	if most > 0 && most < base {
+		return []spec.Problem{{Field: "max", Text: "max " + brief(most) + " is below base " + brief(base), Hint: "raise max or lower base"}}
 	}
 	return nil
 }

@@ -49,6 +49,13 @@ func BenchmarkLayers(b *testing.B) {
 		{"retry/three_attempts", newRetry(), failed},
 		{"outlier/all_in", newOutlier(), ok},
 		{"outlier/failing", newOutlier(), failed},
+		{"retry/budget_envoy", retryOf(3, &NoBackoff{}, budgeted("envoy")), ok},
+		{"retry/budget_grpc", retryOf(3, &NoBackoff{}, budgeted("grpc")), ok},
+		{"retry/budget_aws", retryOf(3, &NoBackoff{}, budgeted("aws")), ok},
+		{"retry/budget_failsafe", retryOf(3, &NoBackoff{}, budgeted("failsafe-go")), ok},
+		{"retry/budget_linkerd", retryOf(3, &NoBackoff{}, budgeted("linkerd")), ok},
+		{"hedge/not_hedged", hedgeOf(s, 1), ok},
+		{"hedge/quantile", hedgeOf(s, 1, func(c *Hedge) { c.Delay = &QuantileDelay{Quantile: 0.95, Initial: s, Min: s, Age: 100, MinCalls: 20} }), ok},
 		{"fallback/live", newFallback(), ok},
 		{"fallback/degraded", newFallback(), failed},
 		{"concurrency_limit/aimd", concurrencyOf(newAIMD()), ok},
@@ -146,12 +153,18 @@ func TestNoAllocationsInSteadyState(t *testing.T) {
 			throttleOf(admissionOf(func(c *AdmissionControl) { c.Window, c.Aggression = 50*ms, 2 }))},
 		"rate_limit": {rateLimitOf(&TokenBucket{Rate: 1000, Burst: 5}), rateLimitOf(&LeakyBucket{Rate: 1000, Size: 9}),
 			rateLimitOf(&GCRA{Rate: 1000, Burst: 5}, waiting10), rateLimitOf(&FixedWindow{Calls: 9, Per: 7 * ms}, waiting10), rateLimitOf(&SlidingLog{Calls: 9, Per: 7 * ms}, waiting10)},
-		"retry": {newRetry(), retryOf(4, &ExponentialBackoff{Base: ms, Factor: 2, Max: 3 * ms}, func(c *Retry) { c.Jitter = JitterDecorrelated }),
-			retryOf(2, &ConstantBackoff{Wait: ms})},
 		"outlier": {newOutlier(), outlierOf(func(c *Outlier) {
 			c.Interval, c.BaseEjectionTime, c.MaxEjectionTime, c.Consecutive, c.MaxEjectionPercent = 5*ms, 5*ms, 10*ms, 1, 1
 			c.SuccessRate.RequestVolume, c.FailurePercentage.RequestVolume, c.FailurePercentage.Enforcing = 1, 1, 0.5
 		})},
+		"retry": {newRetry(), retryOf(4, &ExponentialBackoff{Base: ms, Factor: 2, Max: 3 * ms}, func(c *Retry) { c.Jitter = &DecorrelatedJitter{} }),
+			retryOf(2, &ConstantBackoff{Wait: ms}),
+			retryOf(3, &EnvoyBackoff{Base: ms, Max: 5 * ms}, budgeted("envoy"), func(c *Retry) { c.Jitter = &FullJitter{} }), retryOf(3, &LinearBackoff{Base: ms}, budgeted("grpc"), func(c *Retry) { c.Jitter = &SpreadJitter{Share: 0.2} }),
+			retryOf(3, &ExponentialBackoff{Base: ms, Factor: 2}, budgeted("aws"), func(c *Retry) { c.Jitter = &DecorrelatedV2Jitter{} }), retryOf(3, &ConstantBackoff{Wait: ms}, budgeted("failsafe-go")), retryOf(3, &NoBackoff{}, budgeted("linkerd"))},
+		"hedge": {
+			hedgeOf(2*ms, 2), hedgeOf(0, 1, func(c *Hedge) { c.OnFailure = FailureWait }), hedgeOf(ms, 3, func(c *Hedge) { c.Budget = Budgets["failsafe-go"]() }),
+			hedgeOf(0, 2, func(c *Hedge) { c.Delay = &QuantileDelay{Quantile: 0.7, Initial: ms, Age: 50, MinCalls: 10} }),
+		},
 		"fallback": {newFallback(), fallbackOf(func(c *Fallback) { c.Serve, c.Hit, c.Latency = ServeCached, 0.5, ms }), fallbackOf(func(c *Fallback) { c.Serve, c.Size = ServeQueue, 5 })},
 	}
 	for _, kind := range slices.Sorted(maps.Keys(Layers)) {

@@ -99,15 +99,38 @@ var randomConfigs = map[string]func(r *rand.Rand) Config{
 	"retry": func(r *rand.Rand) Config {
 		c := newRetry().(*Retry)
 		c.Attempts = 1 + r.IntN(4)
-		c.Jitter = []string{JitterNone, JitterFull, JitterEqual, JitterDecorrelated}[r.IntN(4)]
-		switch r.IntN(3) {
-		case 0:
-			c.Backoff = &ConstantBackoff{Wait: time.Duration(1 + r.IntN(5))}
-		case 1:
-			c.Backoff = &ExponentialBackoff{Base: time.Duration(1 + r.IntN(3)), Factor: 2, Max: 9}
+		jitters := slices.Sorted(maps.Keys(Jitters))
+		c.Jitter = Jitters[jitters[r.IntN(len(jitters))]]()
+		if j, ok := c.Jitter.(*SpreadJitter); ok {
+			j.Share, j.Capped = 0.9, r.IntN(2) == 0
 		}
+		if r.IntN(3) == 0 {
+			c.MaxElapsed = time.Duration(1 + r.IntN(15))
+		}
+		c.MaxRetryAfter = time.Duration(r.IntN(4))
+		c.RetryAfter = []string{RetryAfterHonour, RetryAfterIgnore}[r.IntN(2)]
+		c.Budget = randomBudget(r)
+		c.Backoff = []Backoff{
+			&NoBackoff{}, &NoBackoff{}, &ConstantBackoff{Wait: time.Duration(1 + r.IntN(5))},
+			&ExponentialBackoff{Base: time.Duration(1 + r.IntN(3)), Factor: 2, Max: 9},
+			&LinearBackoff{Base: time.Duration(1 + r.IntN(3)), Max: 5}, &ListBackoff{Pauses: []time.Duration{0, 3}}, &EnvoyBackoff{Base: 2, Max: 6},
+		}[r.IntN(7)]
 		if r.IntN(2) == 0 {
 			c.RetryOn = append(c.RetryOn, "rejected", "throttled")
+		}
+		return c
+	},
+	"hedge": func(r *rand.Rand) Config {
+		c := newHedge().(*Hedge)
+		c.Max, c.OnFailure, c.Budget = 1+r.IntN(3), []string{FailureNext, FailureWait, FailureEnd}[r.IntN(3)], randomBudget(r)
+		switch r.IntN(3) {
+		case 0:
+			c.Delay = &QuantileDelay{Quantile: 0.5, Initial: time.Duration(r.IntN(4) - 1), Age: 10, MinCalls: 1 + r.IntN(10), Min: 1, Max: 6}
+		default:
+			c.Delay = &FixedDelay{After: time.Duration(r.IntN(6))}
+		}
+		if r.IntN(3) == 0 {
+			c.Fatal = []string{"throttled", "connect_error"}
 		}
 		return c
 	},
@@ -131,6 +154,23 @@ var randomConfigs = map[string]func(r *rand.Rand) Config{
 		c.SuccessRate.MinimumHosts, c.SuccessRate.RequestVolume, c.FailurePercentage.MinimumHosts, c.FailurePercentage.RequestVolume = 2, 1, 1, 2
 		return c
 	},
+}
+
+// randomBudget is a budget of any kind, small enough to refuse.
+func randomBudget(r *rand.Rand) BudgetConfig {
+	kinds := slices.Sorted(maps.Keys(Budgets))
+	b := Budgets[kinds[r.IntN(len(kinds))]]()
+	switch c := b.(type) {
+	case *EnvoyBudget:
+		c.Min, c.Active = r.IntN(3), []string{ActiveAttempts, ActiveCalls}[r.IntN(2)]
+	case *AWSBudget:
+		c.Tokens, c.Cost = 30, r.IntN(10)
+	case *FailsafeBudget:
+		c.Min = r.IntN(3)
+	case *LinkerdBudget:
+		c.MinPerSecond, c.Deposit = r.IntN(3), []string{DepositAnswer, DepositRequest}[r.IntN(2)]
+	}
+	return b
 }
 
 // checkpoint stands between two layers and holds both to the contract of
@@ -201,6 +241,8 @@ type world struct {
 	k       *des.Kernel
 	kinds   []string
 	layers  []call.Handler
+	budgets StackBudgets
+	parked  des.Gauge // of hedges
 	points  []*checkpoint
 	others  []*checkpoint // the ways into other dependencies
 	users   []*user
@@ -327,6 +369,8 @@ func (u *user) leave() {
 	}
 }
 
+func makesAttempts(kind string) bool { return kind == "retry" || kind == "hedge" }
+
 func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{t: t, seed: seed, k: des.NewKernel(), rand: rand.New(rand.NewPCG(seed, 5))}
 	kinds := slices.Sorted(maps.Keys(Layers))
@@ -342,13 +386,13 @@ func newWorld(t *testing.T, seed uint64) *world {
 	counted := false
 	for i := len(w.kinds) - 1; i >= 0; i-- {
 		kind := w.kinds[i]
-		env := Env{Sched: w.k, Meter: des.NullMeter{}, Source: fmt.Sprint(i), Hosts: 3, CountsAttempts: kind == "retry" && !counted}
+		env := Env{Hosts: 3, Sched: w.k, Meter: des.NullMeter{}, Source: fmt.Sprint(i), Budgets: &w.budgets, CountsAttempts: makesAttempts(kind) && !counted, Goroutines: &w.parked}
 		env.Dependency = func(name string) call.Handler {
 			p := &checkpoint{w: w, place: name, next: labour{w}}
 			w.others = append(w.others, p)
 			return p
 		}
-		counted = counted || kind == "retry"
+		counted = counted || makesAttempts(kind)
 		layer := randomConfigs[kind](w.rand).Layer(env)(h)
 		w.layers = append([]call.Handler{layer}, w.layers...)
 		h = point(fmt.Sprintf("layer %d, %s", i, kind), layer)
@@ -425,6 +469,9 @@ func (w *world) check() {
 			}
 		}
 	}
+	if n := w.parked.N(); n != 0 {
+		w.fail("%d goroutines of hedges left", n)
+	}
 	for _, p := range w.others {
 		if p.in != p.out+p.left || p.inside != 0 {
 			w.fail("%s: in %d, out %d, cancelled %d, inside %d", p.place, p.in, p.out, p.left, p.inside)
@@ -438,16 +485,37 @@ func (w *world) check() {
 		if l, ok := l.(*rateLimitLayer); ok && (l.waiting.N() != 0 || l.head != nil || l.tail != nil) {
 			w.fail("layer %d: %d wait for their turn", i, l.waiting.N())
 		}
-		w.checkFrames(i, l)
+		w.checkFrames(i, l, "frames")
+		if h, ok := l.(*hedgeLayer); ok {
+			w.checkFrames(i, l, "branches")
+			w.checkBudget(i, h.budget)
+		}
+		if r, ok := l.(*retryLayer); ok {
+			w.checkBudget(i, r.budget)
+		}
 	}
 	if n := w.k.Live(); n != 0 {
 		w.fail("%d timers left", n)
 	}
 }
 
+// checkBudget finds a permit, a call or an attempt that a budget still counts.
+func (w *world) checkBudget(i int, b Budget) {
+	switch b := b.(type) {
+	case *envoyBudget:
+		if b.active != 0 || b.retries != 0 {
+			w.fail("layer %d: the envoy budget still counts %d active and %d retries", i, b.active, b.retries)
+		}
+	case *failsafeBudget:
+		if b.executions != 0 || b.extra != 0 {
+			w.fail("layer %d: the failsafe-go budget still counts %d executions and %d extra", i, b.executions, b.extra)
+		}
+	}
+}
+
 // checkFrames finds a frame that was lost, or given back twice.
-func (w *world) checkFrames(i int, l call.Handler) {
-	frames := reflect.ValueOf(l).Elem().FieldByName("frames")
+func (w *world) checkFrames(i int, l call.Handler, pool string) {
+	frames := reflect.ValueOf(l).Elem().FieldByName(pool)
 	made := 0
 	for chunks, j := frames.FieldByName("made"), 0; j < chunks.Len(); j++ {
 		made += chunks.Index(j).Len()
@@ -458,7 +526,7 @@ func (w *world) checkFrames(i int, l call.Handler) {
 		seen[free.Index(j).Pointer()] = true
 	}
 	if len(seen) != free.Len() || free.Len() != made {
-		w.fail("layer %d, %s: %d frames made, %d in the pool, %d different", i, w.kinds[i], made, free.Len(), len(seen))
+		w.fail("layer %d, %s: %d %s made, %d in the pool, %d different", i, w.kinds[i], made, pool, free.Len(), len(seen))
 	}
 }
 

@@ -173,6 +173,8 @@ type rig struct {
 	layers  []call.Handler // of stack, outermost first
 	callers []*caller
 	states  []string // transitions told to the probe
+	parked  des.Gauge
+	budgets StackBudgets
 }
 
 func newRig(t testing.TB, w *work, stack ...Config) *rig {
@@ -185,7 +187,7 @@ func newRig(t testing.TB, w *work, stack ...Config) *rig {
 				t.Fatalf("%T: %s", c, p.Text)
 			}
 		}
-		env := Env{Sched: r.k, Meter: des.NullMeter{}, Source: fmt.Sprintf("dependency.x.%d", i)}
+		env := Env{Sched: r.k, Meter: des.NullMeter{}, Source: fmt.Sprintf("dependency.x.%d", i), Goroutines: &r.parked, Budgets: &r.budgets}
 		env.Probe = func(o des.Observation) {
 			r.states = append(r.states, fmt.Sprintf("%v %v>%v", o.At, State(o.From), State(o.To)))
 		}

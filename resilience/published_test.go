@@ -121,10 +121,8 @@ func pauseOf(r reference, draws *dist.Rand) func(*occClient) time.Duration {
 	case "none":
 		kind = &NoBackoff{}
 	case "exponential":
-		jitter = JitterNone
+		jitter = "none"
 	}
-	return func(c *occClient) time.Duration {
-		c.last = Delay(kind, jitter, c.fails+1, c.last, draws)
-		return c.last
-	}
+	draw := Jitters[jitter]()
+	return func(c *occClient) time.Duration { return draw.Pause(kind, c.fails+1, &c.last, draws) }
 }

@@ -12,4 +12,5 @@ var Layers = map[string]func() Config{
 	"rate_limit":        newRateLimit,
 	"concurrency_limit": newConcurrencyLimit,
 	"throttle":          newThrottle,
+	"hedge":             newHedge,
 }

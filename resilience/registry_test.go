@@ -45,6 +45,8 @@ func valid(kind string) Config {
 		x.After = s
 	case *RateLimit:
 		x.Limit = &TokenBucket{Rate: 100, Burst: 1}
+	case *Hedge:
+		x.Delay = &FixedDelay{After: 50 * ms}
 	}
 	return c
 }
@@ -98,6 +100,18 @@ func TestEveryKindDescribesItself(t *testing.T) {
 	for kind, make := range Limiters {
 		l := make()
 		described(t, kind, l, l.Text(), l.Help(), l.Example())
+	}
+	for kind, make := range Jitters {
+		j := make()
+		described(t, kind, j, j.Text(), j.Help(), j.Example())
+	}
+	for kind, make := range HedgeDelays {
+		d := make()
+		described(t, kind, d, d.Text(), d.Help(), d.Example())
+	}
+	for kind, make := range Budgets {
+		b := make()
+		described(t, kind, b, b.Text(), b.Help(), b.Example())
 	}
 }
 
@@ -169,7 +183,13 @@ func TestValidate(t *testing.T) {
 		{&Timeout{After: s, Useful: s}, ""},
 		{&Timeout{After: s, Useful: 2 * s}, "minimum_useful: minimum_useful 2s is above the limit 1s: what is useful is never waited for (lower minimum_useful or raise after)"},
 		{retryOf(3, &ExponentialBackoff{Base: s, Factor: 2, Max: ms}), "backoff.max: max 1ms is below base 1s (raise max or lower base)"},
-		{retryOf(3, &NoBackoff{}, func(c *Retry) { c.Jitter = JitterFull }), "warning: jitter: jitter full does nothing without a backoff (backoff: {exponential: {base: 100ms, max: 2s}})"},
+		{retryOf(3, &NoBackoff{}, func(c *Retry) { c.Jitter = &FullJitter{} }), "warning: jitter: full jitter does nothing without a backoff (backoff: {exponential: {base: 100ms, max: 2s}})"},
+		{retryOf(3, &ConstantBackoff{Wait: s}, func(c *Retry) { c.Jitter = &DecorrelatedV2Jitter{} }), "warning: jitter: decorrelated-v2 jitter doubles from the base, whatever the backoff is (backoff: {exponential: {base: 1s}})"},
+		{retryOf(3, &ConstantBackoff{Wait: s}, elapsed(s-1)), "warning: max_elapsed: max_elapsed 999.999999ms is below the first pause 1s: there is no retry at all (raise max_elapsed or shorten the backoff)"},
+		{retryOf(1, &ConstantBackoff{Wait: s}, elapsed(s-1)), ""},
+		{retryOf(3, &NoBackoff{}, ignoring, func(c *Retry) { c.MaxRetryAfter = s }), "warning: max_retry_after: max_retry_after does nothing with retry_after: ignore (drop one of them)"},
+		{retryOf(3, &ListBackoff{}), "backoff: the list of pauses is empty (list: [100ms, 500ms, 2s])"},
+		{retryOf(3, &LinearBackoff{Base: s, Max: ms}), "backoff.max: max 1ms is below base 1s (raise max or lower base)"},
 		{fallbackOf(func(c *Fallback) { c.Hit, c.Size = 0.5, 5 }), "warning: hit: hit is only for serve: cached (drop it, or serve: cached); warning: size: size is only for serve: queue (drop it, or serve: queue)"},
 		{fallbackOf(func(c *Fallback) { c.Serve = ServeDependency }), "serve: serve: dependency names none (dependency: NAME)"},
 		{fallbackOf(func(c *Fallback) { c.Serve, c.Dependency = ServeConstant, "b" }), "warning: dependency: dependency is only for serve: dependency (drop it, or serve: dependency)"},
@@ -241,8 +261,10 @@ func TestTextIsTheSettingsOnOneLine(t *testing.T) {
 		{&Timeout{After: 2 * time.Hour}, "2h"},
 		{newRetry(), "3 attempts, no backoff"},
 		{retryOf(1, &NoBackoff{}), "1 attempt"},
-		{retryOf(4, &ExponentialBackoff{Base: 100 * ms, Factor: 2, Max: 2 * s}, func(c *Retry) { c.Jitter = JitterFull }, on("timeout")), "4 attempts, backoff 100ms x2 up to 2s, full jitter, on timeout"},
+		{retryOf(4, &ExponentialBackoff{Base: 100 * ms, Factor: 2, Max: 2 * s}, func(c *Retry) { c.Jitter = &FullJitter{} }, on("timeout")), "4 attempts, backoff 100ms x2 up to 2s, full jitter, on timeout"},
 		{retryOf(2, &ConstantBackoff{Wait: s}), "2 attempts, backoff 1s"},
+		{retryOf(2, &LinearBackoff{Base: s, Max: 5 * s}, ignoring, elapsed(time.Minute), budgeted("envoy"), func(c *Retry) { c.Jitter = &SpreadJitter{Share: 0.2, Capped: true} }), "2 attempts, backoff 1s + 1s up to 5s, jitter ±20%, capped, retry_after ignored, within 1m, envoy budget 20%, min 3"},
+		{retryOf(2, &ListBackoff{Pauses: []time.Duration{ms, s}}, budgeted("linkerd"), func(c *Retry) { c.MaxRetryAfter = s }), "2 attempts, backoff 1ms 1s, retry_after up to 1s, linkerd budget 20% + 10/s over 10s"},
 		{newFallback(), "degraded"},
 		{fallbackOf(func(c *Fallback) { c.Serve, c.Hit, c.MaxAge, c.Latency = ServeCached, 0.9, 10*time.Minute, 36*ms }), "cached, hit 90%, max_age 10m, takes 36ms"},
 		{fallbackOf(func(c *Fallback) { c.Serve, c.Keys = ServeCached, &Keys{Count: 1000, Zipf: 1.1} }), "cached, hit 100%, 1000 keys, zipf 1.1"},
@@ -303,12 +325,12 @@ func TestBreakerAnswersForItsFigures(t *testing.T) {
 }
 
 func TestKindsAreRegisteredUnderTheNamesOfTheFile(t *testing.T) {
-	for _, kind := range strings.Fields("breaker bulkhead timeout retry fallback rate_limit concurrency_limit throttle") {
+	for _, kind := range strings.Fields("breaker bulkhead timeout retry fallback rate_limit concurrency_limit throttle hedge") {
 		if Layers[kind] == nil {
 			t.Errorf("no layer %s", kind)
 		}
 	}
-	for _, kind := range strings.Fields("none constant exponential") {
+	for _, kind := range strings.Fields("none constant exponential linear list envoy") {
 		if Backoffs[kind] == nil {
 			t.Errorf("no backoff %s", kind)
 		}
@@ -326,6 +348,16 @@ func TestKindsAreRegisteredUnderTheNamesOfTheFile(t *testing.T) {
 	for _, kind := range strings.Fields("token_bucket gcra leaky_bucket fixed_window sliding_log") {
 		if Limiters[kind] == nil {
 			t.Errorf("no limit %s", kind)
+		}
+	}
+	for _, kind := range strings.Fields("none full equal decorrelated decorrelated-v2 spread") {
+		if Jitters[kind] == nil {
+			t.Errorf("no jitter %s", kind)
+		}
+	}
+	for _, kind := range strings.Fields("none shared envoy grpc aws failsafe-go linkerd") {
+		if Budgets[kind] == nil {
+			t.Errorf("no budget %s", kind)
 		}
 	}
 }

@@ -23,8 +23,11 @@ type Env struct {
 	// Dependency gives the way into another dependency's stack; nil where there
 	// is none.
 	Dependency func(name string) call.Handler
+	// Budgets are those of the stack, for layers that share one; nil where nobody
+	// shares.
+	Budgets *StackBudgets
 	// CountsAttempts says that a breaker outside of this layer records attempts
-	// and that this retry is the innermost one inside it.
+	// and that this retry or hedge is the innermost one inside it.
 	CountsAttempts bool
 	// Recheck is where a breaker that is asked again further in says who it is;
 	// nil when it is not.

@@ -125,6 +125,19 @@ var badFiles = []struct{ name, src string }{
 	{"unknown layer", swap("- bulkhead: {permits: 20}", "- bulkhed: {permits: 20}")},
 	{"two layers in one item", swap("- timeout: 1s", "- timeout: 1s\n        retry: 3")},
 	{"setting beside its layer", swap("- timeout: 1s", "- timeout: 1s\n        jitter: full")},
+	{"unknown jitter", swap("- timeout: 1s", "- retry: {jitter: ful}")},
+	{"jitter without its share", swap("- timeout: 1s", "- retry: {backoff: {constant: 1s}, jitter: spread}")},
+	{"jitter of more than all", swap("- timeout: 1s", "- retry: {backoff: {constant: 1s}, jitter: {spread: 150%}}")},
+	{"pauses of none", swap("- timeout: 1s", "- retry: {backoff: {list: []}}")},
+	{"unknown budget", swap("- timeout: 1s", "- retry: {budget: {envoi: {share: 20%}}}")},
+	{"another tool's word in a budget", swap("- timeout: 1s", "- retry: {budget: {linkerd: {retryRatio: 20%, minRetriesPerSecond: 10}}}")},
+	{"budget of too short a time", swap("- timeout: 1s", "- retry: {budget: {linkerd: {ttl: 500ms}}}")},
+	{"budget shared with nobody", swap("- timeout: 1s", "- retry: {budget: shared}")},
+	{"hedge without a delay", swap("- timeout: 1s", "- hedge: {max: 2}")},
+	{"hedge of a quantile of all", swap("- timeout: 1s", "- hedge: {delay: {quantile: 100%}}")},
+	{"hedge with a delay of two kinds", swap("- timeout: 1s", "- hedge: {delay: {quantile: 95%, fixed: 1s}}")},
+	{"hedge with too many", swap("- timeout: 1s", "- hedge: {delay: 10ms, max: 51}")},
+	{"hedge with max below min", swap("- timeout: 1s", "- hedge: {delay: {quantile: 95%, min: 1s, max: 10ms}}")},
 	{"same layer twice", swap("- timeout: 1s", "- timeout: 1s\n      - timeout: 2s")},
 	{"unknown arrivals", swap("poisson", "poison")},
 	{"unknown latency", swap("latency: 50ms", "latency: {expo: 50ms}")},
@@ -246,17 +259,27 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 
 func TestWarningsDoNotStopARun(t *testing.T) {
 	for name, c := range map[string]struct{ src, want string }{
-		"permits above the pool":  {swap("{size: 100}", "{size: 10}"), "1 bulkhead allow 20, process.pool: 10"},
-		"timeout at the deadline": {swap("timeout: 1s", "timeout: 5s"), "is not below the deadline"},
-		"threads beyond the pool": {swap("{permits: 20}", "{threads: {core: 90, max: 120}}"), "1 bulkhead allow 120, process.pool: 100"},
-		"core beyond the pool":    {swap("{permits: 20}", "{threads: {core: 120}}"), "w.yaml:14:36: warning: 1 bulkhead allow 120, process.pool: 100"},
-		"threads that never grow": {swap("{permits: 20}", "{threads: {core: 2, max: 4, queue: unbounded}}"), "max 4 is never reached"},
-		"lifo of nobody":          {swap("permits: 20", "permits: 20, order: lifo"), "nobody waits"},
-		"permits of callers":      {swap("timeout: 1s", "timeout: {after: 1s, mode: abandon}"), "w.yaml:14:9: warning: bulkhead bounds callers and not work: timeout abandons the work"},
-		"a backup's limit":        {swap("      - breaker", "      - fallback: {dependency: spare}\n      - breaker") + "  spare: {latency: 1ms, stack: [timeout: 5s]}\n", "w.yaml:17:42: warning: timeout 5s is not below the deadline 5s"},
-		"keys without a cache":    {swap("      - breaker", "      - fallback: {keys: 10}\n      - breaker"), "keys is only for serve: cached"},
-		"dependency never called": {badBase + "  spare: {latency: 1ms}\n", "spare is never called"},
-		"fault outlives the run":  {swap("    stack:", "    faults: [{down: {}, from: 4m, for: 2m}]\n    stack:"), "outlives the run by 1m"},
+		"permits above the pool":      {swap("{size: 100}", "{size: 10}"), "1 bulkhead allow 20, process.pool: 10"},
+		"timeout at the deadline":     {swap("timeout: 1s", "timeout: 5s"), "is not below the deadline"},
+		"threads beyond the pool":     {swap("{permits: 20}", "{threads: {core: 90, max: 120}}"), "1 bulkhead allow 120, process.pool: 100"},
+		"core beyond the pool":        {swap("{permits: 20}", "{threads: {core: 120}}"), "w.yaml:14:36: warning: 1 bulkhead allow 120, process.pool: 100"},
+		"threads that never grow":     {swap("{permits: 20}", "{threads: {core: 2, max: 4, queue: unbounded}}"), "max 4 is never reached"},
+		"lifo of nobody":              {swap("permits: 20", "permits: 20, order: lifo"), "nobody waits"},
+		"permits of callers":          {swap("timeout: 1s", "timeout: {after: 1s, mode: abandon}"), "w.yaml:14:9: warning: bulkhead bounds callers and not work: timeout abandons the work"},
+		"a backup's limit":            {swap("      - breaker", "      - fallback: {dependency: spare}\n      - breaker") + "  spare: {latency: 1ms, stack: [timeout: 5s]}\n", "w.yaml:17:42: warning: timeout 5s is not below the deadline 5s"},
+		"keys without a cache":        {swap("      - breaker", "      - fallback: {keys: 10}\n      - breaker"), "keys is only for serve: cached"},
+		"dependency never called":     {badBase + "  spare: {latency: 1ms}\n", "spare is never called"},
+		"fault outlives the run":      {swap("    stack:", "    faults: [{down: {}, from: 4m, for: 2m}]\n    stack:"), "outlives the run by 1m"},
+		"no retry fits the deadline":  {swap("- timeout: 1s", "- retry: {attempts: 2, backoff: {constant: 5s}}"), "no other can start within 5s, the deadline of its callers"},
+		"no retry fits a timeout":     {swap("- timeout: 1s", "- {timeout: 1s, name: total}\n      - retry: 3\n      - timeout: 1s"), "no other can start within 1s, the total around it"},
+		"the last attempts do not":    {swap("- timeout: 1s", "- {timeout: 30s, name: total}\n      - retry: {attempts: 4, backoff: {exponential: {base: 2s}}}\n      - timeout: 2s"), "4 attempts of 2s and their pauses take up to 22s, above 5s, the deadline of its callers: the last to start is number 2"},
+		"the wait of Envoy is cut":    {swap("- timeout: 1s", "- {timeout: 1s, name: route}\n      - retry: {attempts: 4, backoff: envoy, jitter: full}\n      - timeout: 500ms"), "take up to 2.275s, above 1s, the route around it: the last to start is number 2"},
+		"hedge above the deadline":    {swap("- timeout: 1s", "- hedge: {delay: 6s}"), "no hedge ever goes out"},
+		"hedge above the timeout":     {swap("- timeout: 1s", "- hedge: {delay: 1s}\n      - timeout: 1s"), "is not below the timeout 1s inside"},
+		"hedge's least above it":      {swap("- timeout: 1s", "- hedge: {delay: {quantile: 95%, min: 2s}}\n      - timeout: 1s"), "the delay 2s is not below the timeout 1s inside"},
+		"floor above the rate":        {swap("- timeout: 1s", "- retry: {budget: {linkerd: {min_per_second: 100}}}"), "min_per_second 100 is above the 80/s that call: of a dead dependency it lets up to 2.5 attempts"},
+		"tokens for less than second": {swap("- timeout: 1s", "- retry: {budget: grpc}"), "max_tokens 10 last for 63ms of failures at 80/s"},
+		"jitter of nothing":           {swap("- timeout: 1s", "- retry: {jitter: {spread: 10%}}"), "jitter ±10% does nothing without a backoff"},
 	} {
 		f, err := Load("w.yaml", []byte(c.src))
 		if err != nil {
@@ -286,6 +309,31 @@ func TestSoundFilesGetNoWarning(t *testing.T) {
 		}
 		if w := f.Warnings(); len(w) > 0 {
 			t.Errorf("%s: %q", name, w)
+		}
+	}
+}
+
+// What looks like the cases above and is sound.
+func TestSoundRetriesGetNoWarning(t *testing.T) {
+	for _, stack := range []string{
+		"- retry: {attempts: 3, backoff: {constant: 1s}}\n      - timeout: 900ms",
+		"- retry: {attempts: 2, backoff: {constant: 4999ms}}",
+		"- retry: {attempts: 1, backoff: {constant: 9s}}\n      - timeout: 4s",
+		"- {timeout: 2s, name: route}\n      - retry: {attempts: 4, backoff: envoy, jitter: full}\n      - timeout: 500ms",
+		"- hedge: {delay: 999ms}\n      - timeout: 1s",
+		"- hedge: {delay: 1500ms}\n      - retry: 2\n      - timeout: 1s",
+		"- retry: {budget: {linkerd: {min_per_second: 80}}}",
+		"- retry: {budget: {grpc: 1000}}",
+		"- hedge: {delay: 20ms, budget: {failsafe-go: {share: 20%, min: 3}}}\n      - retry: {budget: shared}",
+		"- hedge: {delay: 20ms, budget: shared}\n      - retry: {budget: failsafe-go}",
+	} {
+		f, err := Load("s.yaml", []byte(swap("- timeout: 1s", stack)))
+		if err != nil {
+			t.Errorf("%s: %v", stack, err)
+			continue
+		}
+		if w := f.Warnings(); len(w) > 0 {
+			t.Errorf("%s: %q", stack, w)
 		}
 	}
 }

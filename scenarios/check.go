@@ -23,7 +23,11 @@ func (f *File) check(d *decoder) {
 	c.permits()
 	c.limits()
 	c.breakers()
-	if !f.part && !slices.ContainsFunc(d.problems, func(p Problem) bool { return !p.Warning }) {
+	if slices.ContainsFunc(d.problems, func(p Problem) bool { return !p.Warning }) {
+		return
+	}
+	c.retries()
+	if !f.part {
 		c.arms()
 		c.expectations()
 	}

@@ -34,6 +34,9 @@ var families = map[reflect.Type]*family{
 	reflect.TypeFor[resilience.Limiter]():      newFamily("limit", resilience.DefaultLimiter, resilience.Limiters),
 	reflect.TypeFor[resilience.Algorithm]():    newFamily("algorithm", "", resilience.Algorithms),
 	reflect.TypeFor[resilience.ThrottleRule](): newFamily("rule", "", resilience.ThrottleRules),
+	reflect.TypeFor[resilience.Jitter]():       newFamily("jitter", "", resilience.Jitters),
+	reflect.TypeFor[resilience.BudgetConfig](): newFamily("budget", "", resilience.Budgets),
+	reflect.TypeFor[resilience.HedgeDelay]():   newFamily("delay", resilience.FixedHedgeDelay, resilience.HedgeDelays),
 }
 
 // windows are the kinds of window, where a bare value is a number of calls or a
@@ -81,7 +84,11 @@ func (d *decoder) kind(path string, n *yaml.Node, fam *family) any {
 		}
 		return nil
 	}
-	d.report(n, fmt.Sprintf("%s is not %s", quoteForm(n), article(fam.what)), "e.g. "+exampleOf(fam)).Note = "kinds of " + fam.what + ": " + strings.Join(fam.names, ", ")
+	hint := "e.g. " + exampleOf(fam)
+	if near, ok := Nearest(n.Value, fam.names); ok && n.Kind == yaml.ScalarNode {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	d.report(n, fmt.Sprintf("%s is not %s", quoteForm(n), article(fam.what)), hint).Note = "kinds of " + fam.what + ": " + strings.Join(fam.names, ", ")
 	return nil
 }
 

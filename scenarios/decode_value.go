@@ -119,7 +119,11 @@ func (d *decoder) inRange(n *yaml.Node, f field, x float64, parse func(string) f
 	}
 	if f.max != "" {
 		if b := parse(f.max); x > b || f.openMax && x == b {
-			d.report(n, fmt.Sprintf("%s can be at most %s, not %s", name, f.max, n.Value), "")
+			word := "can be at most"
+			if f.openMax {
+				word = "must be below"
+			}
+			d.report(n, fmt.Sprintf("%s %s %s, not %s", name, word, f.max, n.Value), "")
 			return false
 		}
 	}

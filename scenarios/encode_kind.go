@@ -32,8 +32,11 @@ func (e *encoder) kind(path string, k any, fam *family) *yaml.Node {
 	m := mapping(true)
 	put(m, name, body)
 	for _, f := range fieldsOf(v.Type()) {
-		if f.beside && body.Kind != yaml.MappingNode {
-			put(m, f.key, e.value(join(sub, f.key), v.FieldByIndex(f.index), f))
+		if !f.beside || body.Kind == yaml.MappingNode {
+			continue
+		}
+		if n := e.value(join(sub, f.key), v.FieldByIndex(f.index), f); n != nil {
+			put(m, f.key, n)
 		}
 	}
 	return m

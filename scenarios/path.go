@@ -36,7 +36,7 @@ func Resolve(p string, known []string) (string, error) {
 }
 
 // skippable are the names of a path that may be left out.
-var skippable = []string{"dependencies", "endpoints", "process", "stack", "faults", "arrivals", "pools", "latency", "backoff"}
+var skippable = []string{"dependencies", "endpoints", "process", "stack", "faults", "arrivals", "pools", "latency", "backoff", "jitter", "budget", "delay"}
 
 // AmbiguousPath is a path that several fields answer to.
 type AmbiguousPath struct {

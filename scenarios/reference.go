@@ -24,7 +24,7 @@ type KeyInfo struct {
 
 // KindInfo is one registered kind with its fields.
 type KindInfo struct {
-	Family  string // layers, faults, latency, arrivals, backoff, limit, algorithm, rule
+	Family  string // layers, faults, latency, arrivals, backoff, limit, algorithm, rule, jitter, budget, delay
 	Name    string
 	Help    string
 	Example string // a line of YAML
@@ -41,6 +41,9 @@ func Kinds() (out []KindInfo) {
 	out = append(out, kindsOf("limit", resilience.Limiters)...)
 	out = append(out, kindsOf("algorithm", resilience.Algorithms)...)
 	out = append(out, kindsOf("rule", resilience.ThrottleRules)...)
+	out = append(out, kindsOf("jitter", resilience.Jitters)...)
+	out = append(out, kindsOf("budget", resilience.Budgets)...)
+	out = append(out, kindsOf("delay", resilience.HedgeDelays)...)
 	out = append(out, kindsOf("latency", dist.Kinds)...)
 	return append(out, kindsOf("faults", faults.Kinds)...)
 }

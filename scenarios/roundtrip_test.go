@@ -36,6 +36,10 @@ func TestEffectiveDecodesToItself(t *testing.T) {
 			sources["algorithm "+k.Name] = strings.Replace(badBase, "- timeout: 1s", "- concurrency_limit: "+k.Example, 1)
 		case "rule":
 			sources["rule "+k.Name] = strings.Replace(badBase, "- timeout: 1s", "- throttle: "+k.Example, 1)
+		case "jitter", "budget":
+			sources[k.Family+" "+k.Name] = strings.Replace(badBase, "- timeout: 1s", "- hedge: {delay: 10ms, budget: failsafe-go}\n      - retry: {"+k.Family+": "+k.Example+"}", 1)
+		case "delay":
+			sources["delay "+k.Name] = strings.Replace(badBase, "- timeout: 1s", "- hedge: {delay: "+k.Example+"}", 1)
 		case "faults":
 			sources["fault "+k.Name] = strings.Replace(badBase, "    stack:", "    faults: ["+k.Example+"]\n    stack:", 1)
 		}
@@ -120,6 +124,12 @@ func TestSetReachesEveryForm(t *testing.T) {
 		{"payments.breaker.ramp.over=30s", `"ramp":{"from":"0%","over":"30s"}`},
 		{"payments.breaker.verdicts.client_error=failure", `"verdicts":{"client_error":"failure"}`},
 		{"index.stack=[{timeout: 1s}]", `"stack":[{"timeout":{"after":"1s","mode":"cancel","propagate":false,"minimum_useful":"none"}}]`},
+		{"index.stack=[{retry: {attempts: 2, jitter: full}}]", `"jitter":"full"`},
+		{"index.stack=[{retry: {jitter: {spread: 20%}, backoff: {linear: 1s}}}]", `"jitter":{"spread":{"share":"20%","capped":false}}`},
+		{"index.stack=[{retry: {backoff: {list: [1ms, 2s]}}}]", `"backoff":{"list":["1ms","2s"]}`},
+		{"index.stack=[{retry: {budget: {envoy: 30%}}}]", `"budget":{"envoy":{"share":"30%","min":3,"active":"attempts"}}`},
+		{"index.stack=[{hedge: {delay: 30ms}}]", `"hedge":{"delay":"30ms","max":1`},
+		{"index.stack=[{hedge: {delay: {quantile: 95%, min: 5ms}}}]", `"delay":{"quantile":"95%","initial":"forever","min":"5ms","age":100,"min_calls":20}`},
 		{"seed=7", `"seed":7`},
 	} {
 		g, err := f.WithSet([]string{c.set})

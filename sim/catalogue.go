@@ -164,7 +164,7 @@ var breakerMetrics = []spec.Metric{
 }
 
 var processMetrics = []spec.Metric{
-	{Name: "parked_mean", Unit: spec.Count, Good: spec.LowerBetter, Help: "time average of goroutines: one for each request started and not returned, one more for each further parallel branch, and one for each attempt that a timeout abandoned and that goes on"},
+	{Name: "parked_mean", Unit: spec.Count, Good: spec.LowerBetter, Help: "time average of goroutines: one for each request started and not returned, one more for each further parallel branch or hedged attempt, and one for each attempt that a timeout abandoned and that goes on"},
 	{Name: "parked_max", Unit: spec.Count, Good: spec.LowerBetter, Help: "most goroutines at once"},
 	{Name: "fallback_rate", Unit: spec.Share, Good: spec.LowerBetter, Help: "share of the requests, over all endpoints, answered degraded"},
 	{Name: "lost_rate", Unit: spec.Share, Good: spec.LowerBetter, Help: "share of the requests, over all endpoints, not answered within the SLO, or the deadline"},

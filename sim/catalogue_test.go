@@ -22,7 +22,7 @@ func everyKind() *Config {
 	c.Process.Pools = map[string]Pool{"own": {Size: 5, MaxWait: time.Second, Queue: Unbounded}}
 	c.Dependencies[2].Pool = "own"
 	c.Dependencies[1].Capacity = &Capacity{Servers: 50, Queue: Unbounded}
-	c.Dependencies[1].Stack = append([]Layer{retry(2, nil), outlier(nil), rateLimit(&resilience.TokenBucket{Rate: 1000, Burst: 1}), adaptive(&resilience.Vegas{Start: 20, Max: 100, Smoothing: 1, Probe: 30}),
+	c.Dependencies[1].Stack = append([]Layer{retry(2, nil), hedge(40*time.Millisecond, 1), outlier(nil), rateLimit(&resilience.TokenBucket{Rate: 1000, Burst: 1}), adaptive(&resilience.Vegas{Start: 20, Max: 100, Smoothing: 1, Probe: 30}),
 		throttle(&resilience.SRE{K: 2, Window: time.Minute, Buckets: 10, CountAt: resilience.CountAtSend})}, c.Dependencies[1].Stack...)
 	c.Dependencies[1].Hosts = 3
 	return c

@@ -49,6 +49,7 @@ type dependency struct {
 	shed      []*int64 // what our own layers and pool refused, for the series
 	fallbacks int      // fallback layers in the stack
 	breakers  []*breakerFigures
+	budgets   resilience.StackBudgets // of the layers that share one
 }
 
 // armedFault is a fault on this dependency's timeline.

@@ -56,6 +56,12 @@ func adaptive(algorithm resilience.Algorithm) Layer {
 func throttle(rule resilience.ThrottleRule) Layer {
 	return layer("throttle", func(c resilience.Config) { c.(*resilience.Throttle).Rule = rule })
 }
+func hedge(after time.Duration, most int) Layer {
+	return layer("hedge", func(c resilience.Config) {
+		h := c.(*resilience.Hedge)
+		h.Delay, h.Max = &resilience.FixedDelay{After: after}, most
+	})
+}
 
 func cached(hit float64, maxAge time.Duration) Layer {
 	return layer("fallback", func(c resilience.Config) {

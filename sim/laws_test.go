@@ -49,6 +49,7 @@ func randomSystem(t *rapid.T) *Config {
 		if pick("own pool", 4) == 0 {
 			d.Pool = "own"
 		}
+		hanging := false
 		for range pick("faults", 3) {
 			line := faults.NewTimeline()
 			line.From, line.For = millis("from", 2000), 1+millis("for", 1500)
@@ -56,6 +57,7 @@ func randomSystem(t *rapid.T) *Config {
 			line.Hosts = pick("hosts hit", 1+d.HostCount())
 			k := []faults.Config{&faults.Slow{Latency: constant(400 * time.Millisecond)}, &faults.Slow{Times: 5}, &faults.Error{Class: "server_error", Rate: 0.7}, &faults.Down{}, &faults.Hang{}}[pick("fault", 5)]
 			if _, hang := k.(*faults.Hang); hang {
+				hanging = true
 				d.FinishOnCancel = false // work that never ends would stay for ever
 			}
 			d.Faults = append(d.Faults, Fault{Kind: "x", Timeline: line, Config: k})
@@ -96,6 +98,14 @@ func randomSystem(t *rapid.T) *Config {
 			},
 			func() Layer {
 				return retry(1+pick("attempts", 4), []resilience.Backoff{nil, &resilience.ConstantBackoff{Wait: 10 * time.Millisecond}, &resilience.ExponentialBackoff{Base: 5 * time.Millisecond, Factor: 2}}[pick("backoff", 3)])
+			},
+			func() Layer {
+				l := hedge(millis("hedge", 60), 1+pick("hedges", 2))
+				l.Config.(*resilience.Hedge).OnFailure = []string{resilience.FailureNext, resilience.FailureWait, resilience.FailureEnd}[pick("on failure", 3)]
+				if !hanging { // a loser that hangs would stay for ever
+					l.Config.(*resilience.Hedge).Cancel = []string{resilience.CancelLosers, resilience.CancelNone}[pick("cancel", 2)]
+				}
+				return l
 			},
 			func() Layer {
 				return layer("fallback", func(c resilience.Config) {

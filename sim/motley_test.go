@@ -19,7 +19,7 @@ import (
 // motley is a short run with every registered kind in it: what must come out
 // the same on every processor.
 func motley() *Config {
-	jitters := []string{resilience.JitterFull, resilience.JitterEqual, resilience.JitterDecorrelated}
+	jitters := []resilience.Jitter{&resilience.FullJitter{}, &resilience.EqualJitter{}, &resilience.DecorrelatedJitter{}, &resilience.SpreadJitter{Share: 0.3}, &resilience.DecorrelatedV2Jitter{}}
 	backoffs := []resilience.Backoff{
 		&resilience.ExponentialBackoff{Base: 7 * ms, Factor: 1.7, Max: sec}, &resilience.ConstantBackoff{Wait: 11 * ms}, nil,
 	}
@@ -46,6 +46,15 @@ func motley() *Config {
 	rules := []resilience.ThrottleRule{
 		&resilience.SRE{K: 1.3, Window: 3 * sec, Buckets: 7, CountAt: resilience.CountAtSend},
 		&resilience.AdmissionControl{Window: 3 * sec, Buckets: 7, Threshold: 0.97, Aggression: 1.7, MinRate: 3, Max: 0.6},
+	}
+	hedges := func(i int) Layer {
+		return layer("hedge", func(c resilience.Config) {
+			h := c.(*resilience.Hedge)
+			h.Delay, h.Max = &resilience.QuantileDelay{Quantile: 0.8, Initial: 60 * ms, Age: 50, MinCalls: 10}, 2
+			if i == 3 {
+				h.Cancel, h.OnFailure = resilience.CancelNone, resilience.FailureWait
+			}
+		})
 	}
 	latencies := []dist.Kind{
 		constant(20 * ms),
@@ -96,8 +105,11 @@ func motley() *Config {
 		if i%2 == 1 {
 			stack = append(stack, adaptive(algorithms[i/2%len(algorithms)]), throttle(rules[i/2%len(rules)]))
 		}
+		if i%2 == 1 {
+			stack = append(stack, hedges(i))
+		}
 		d := Dependency{Name: fmt.Sprintf("d%d", i), Latency: latency, Stack: stack[i%3:], FinishOnCancel: i%2 == 1,
-			Errors: []ErrorShare{{Class: call.ServerError, Share: 0.04}, {Class: call.Throttled, Share: 0.01, RetryAfter: 20 * ms}}}
+			Errors: []ErrorShare{{Class: call.ServerError, Share: 0.04}, {Class: call.Throttled, Share: 0.01, RetryAfter: 20 * ms}, {Class: call.ConnectError, Share: 0.05}}}
 		if i%3 == 0 {
 			d = d.servers(6, 4)
 		}
@@ -119,6 +131,19 @@ func motley() *Config {
 		name := func(n int) string { return fmt.Sprintf("d%d", (i+n)%len(latencies)) }
 		e := Endpoint{Name: fmt.Sprintf("e%d", i), Arrivals: a, SLO: 200 * ms, Deadline: 400 * ms, Calls: []Step{step(name(0)), step(name(1), name(2)+"?"), step(name(7))}}
 		c.Endpoints = append(c.Endpoints, e)
+	}
+	return budgeted(c)
+}
+
+// budgeted gives each retry of c another budget.
+func budgeted(c *Config) *Config {
+	kinds := sortedKeys(resilience.Budgets)
+	for i, d := range c.Dependencies {
+		for _, l := range d.Stack {
+			if r, ok := l.Config.(*resilience.Retry); ok {
+				r.Budget = resilience.Budgets[kinds[i%len(kinds)]]()
+			}
+		}
 	}
 	return c
 }
@@ -203,6 +228,7 @@ func TestMotleyIsBusy(t *testing.T) {
 	for _, name := range []string{
 		"dependency.X.breaker.opens", "dependency.X.breaker.closes", "dependency.X.breaker.rejected", "dependency.X.bulkhead.shed", "dependency.X.retry.retries", "dependency.X.timeout.fired", "dependency.X.timeout.late", "dependency.X.timeout.refused", "dependency.X.timeout.abandoned_max",
 		"dependency.X.fallback.served", "dependency.X.fallback.detours", "dependency.X.fallback.misses", "dependency.X.rate_limit.limited", "dependency.X.rate_limit.waiting_max", "dependency.X.concurrency_limit.limited", "dependency.X.concurrency_limit.drops", "dependency.X.throttle.throttled", "dependency.X.outcomes.connect_error", "dependency.X.outlier.ejections", "dependency.X.outlier.overflow", "dependency.X.servers.waiting_max", "process.pool.in_use_max", "endpoint.X.failures.deadline", "endpoint.X.degraded_rate",
+		"dependency.X.hedge.hedges", "dependency.X.hedge.hedge_wins",
 	} {
 		if busy[name] == 0 {
 			t.Errorf("%s is 0", name)

@@ -140,7 +140,7 @@ func recheckPlaces(stack []Layer) (out []recheckPlace) {
 func (s *system) layer(d *dependency, c *Dependency, i int, rechecks []recheckPlace) call.Layer {
 	l := c.Stack[i]
 	source := "dependency." + c.Name + "." + l.Name
-	env := resilience.Env{Sched: s.kernel, Source: source, Seed: s.config.Seed, Hosts: c.HostCount(), Goroutines: &s.parked, Dependency: s.detoursTo}
+	env := resilience.Env{Goroutines: &s.parked, Dependency: s.detoursTo, Seed: s.config.Seed, Hosts: c.HostCount(), Sched: s.kernel, Source: source, Budgets: &d.budgets}
 	env.Meter = &scope{r: s.recorder, prefix: source, onCount: func(name string, n *int64) {
 		switch name {
 		case "shed", "rejected", "refused", "limited", "throttled":
@@ -168,7 +168,13 @@ func (s *system) layer(d *dependency, c *Dependency, i int, rechecks []recheckPl
 // countsAttempts reports whether layer i makes attempts, is the innermost that
 // does, and has a breaker outside that wants to hear of them.
 func countsAttempts(stack []Layer, i int) bool {
-	makes := func(l Layer) bool { _, ok := l.Config.(*resilience.Retry); return ok }
+	makes := func(l Layer) bool {
+		switch l.Config.(type) {
+		case *resilience.Retry, *resilience.Hedge:
+			return true
+		}
+		return false
+	}
 	if !makes(stack[i]) || slices.ContainsFunc(stack[i+1:], makes) {
 		return false
 	}

@@ -88,11 +88,12 @@ func New(stack []sim.Layer, o Options) *Engine {
 	}
 	e.mu.Lock() // a layer may set timers already
 	var layers []call.Layer
+	var budgets resilience.StackBudgets
 	for i, l := range stack {
 		source := o.Source + "." + l.Name
 		layers = append(layers, l.Config.Layer(resilience.Env{
 			Sched: e.kernel, Meter: o.Meter(source), Probe: o.Probe, Source: source, CountsAttempts: sim.CountsAttempts(stack, i),
-			Hosts: o.Hosts, Seed: o.Seed,
+			Hosts: o.Hosts, Seed: o.Seed, Budgets: &budgets,
 		}))
 		e.apart = e.apart || resilience.Interrupts(l.Config)
 	}

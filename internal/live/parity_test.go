@@ -181,12 +181,13 @@ func (l ledger) text(now time.Duration) string {
 func (l luck) simulated(t testing.TB, stack []sim.Layer) (trial, string) {
 	k := des.NewKernel()
 	out := trial{fates: make([]fate, l.requests), figures: newLedger()}
-	w := &virtualWork{k: k, luck: l}
+	w := &virtualWork{k: k, luck: l, fates: out.fates}
 	var layers []call.Layer
+	var budgets resilience.StackBudgets
 	for i, one := range stack {
 		source := "live." + one.Name
 		layers = append(layers, one.Config.Layer(resilience.Env{
-			Sched: k, Meter: out.figures.under(source), Source: source, CountsAttempts: sim.CountsAttempts(stack, i), Hosts: trialHosts,
+			Sched: k, Meter: out.figures.under(source), Source: source, CountsAttempts: sim.CountsAttempts(stack, i), Hosts: trialHosts, Budgets: &budgets,
 		}))
 	}
 	h := call.Stack(w, layers...)
@@ -228,7 +229,7 @@ func (c *virtualCaller) Fire() {
 func (c *virtualCaller) Done(o call.Outcome) {
 	c.over = true
 	c.parked.Add(c.k.Now(), -1)
-	*c.fate = fate{o, c.k.Now(), int(c.call.Attempts)}
+	*c.fate = fate{o, c.k.Now(), c.fate.attempts}
 }
 
 func (c *virtualCaller) leave() {
@@ -241,6 +242,8 @@ func (c *virtualCaller) leave() {
 type virtualWork struct {
 	k    *des.Kernel
 	luck luck
+	// whose attempts it counts
+	fates []fate
 	// what the layers did to the work
 	cancelled, beside int
 	out               map[*call.Call]int
@@ -255,14 +258,18 @@ type virtualPiece struct {
 }
 
 func (w *virtualWork) Start(c *call.Call, d call.Done) call.Canceler {
-	c.Attempts++
+	number := c.NextAttempt()
 	if w.out == nil {
 		w.out = map[*call.Call]int{}
 	}
-	if w.out[c]++; w.out[c] > 1 {
+	if w.fates != nil {
+		w.fates[c.Request].attempts++
+	}
+	original := c.Root()
+	if w.out[original]++; w.out[original] > 1 {
 		w.beside++
 	}
-	p := &virtualPiece{w: w, call: c, done: d, reply: w.luck.reply(c.Request, Attempt{int(c.Attempts), int(c.Host)})}
+	p := &virtualPiece{w: w, call: original, done: d, reply: w.luck.reply(c.Request, Attempt{int(number), int(c.Host)})}
 	if !p.reply.hang {
 		p.timer = w.k.After(p.reply.after, des.Release, p)
 	}
@@ -397,6 +404,7 @@ func TestFullStacksAreTheSameByBothClocks(t *testing.T) {
 		{"timeout: 2s", "retry: {attempts: 4, retry_on: [timeout, server_error, connect_error, throttled, rejected]}",
 			"breaker: {window: 5s, cooldown: 1s, ramp: {from: 10%, over: 3s}}", "bulkhead: {permits: 10}", "timeout: {after: 400ms}"},
 		{"breaker: {record: attempt, cooldown: 1s}", "retry: {attempts: 3, backoff: {constant: 30ms}, jitter: equal}", "bulkhead: {permits: 5, max_wait: forever}"},
+		{"breaker: {record: attempt, cooldown: 1s}", "hedge: {delay: 60ms, budget: {failsafe-go: {share: 10%, min: 2}}}", "retry: {attempts: 3, backoff: {constant: 20ms}, budget: shared}", "timeout: 300ms"},
 		{"bulkhead: {permits: 30, max_wait: 1s}", "retry: 2", "fallback: {serve: queue, size: 5, drain: 2/s}", "timeout: 100ms"},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
@@ -430,7 +438,10 @@ var variants = map[string][]string{
 	"bulkhead": {"bulkhead: {permits: 5}", "bulkhead: {permits: 5, max_wait: forever}", "bulkhead: {permits: 3, max_wait: 100ms, queue: 4}"},
 	"timeout":  {"timeout: 100ms", "timeout: 37ms"},
 	"retry": {"retry: 3", "retry: {attempts: 5, backoff: {exponential: {base: 10ms, max: 100ms}}, jitter: decorrelated, retry_on: [timeout, server_error, connect_error, throttled, rejected]}",
-		"retry: {attempts: 2, backoff: {constant: 50ms}}"},
+		"retry: {attempts: 2, backoff: {constant: 50ms}}",
+		"retry: {attempts: 3, backoff: {linear: 20ms}, jitter: {spread: 20%}, budget: {envoy: {share: 20%, min: 3}}}", "retry: {attempts: 3, backoff: {list: [10ms, 50ms]}, budget: {grpc: {max_tokens: 50, token_ratio: 0.3}}, max_elapsed: 400ms}",
+		"retry: {attempts: 3, backoff: {exponential: {base: 30ms}}, jitter: decorrelated-v2, budget: failsafe-go}", "retry: {attempts: 4, backoff: envoy, jitter: full, budget: {linkerd: {ratio: 20%, min_per_second: 2}}}", "retry: {attempts: 3, budget: {aws: {tokens: 60}}, retry_on: [server_error, throttled], max_retry_after: 50ms}"},
+	"hedge":    {"hedge: {delay: 100ms, max: 2}", "hedge: {delay: 0s, on_failure: wait}", "hedge: {delay: {quantile: 90%, initial: 150ms}, on_failure: end}", "hedge: {delay: 80ms, max: 2, fatal: [connect_error], budget: {failsafe-go: {share: 10%, min: 2}}}"},
 	"fallback": {"fallback: {serve: cached, hit: 50%, max_age: 2s, latency: 3ms}", "fallback: {serve: queue, size: 3, drain: 1/s}", "fallback: degraded"},
 }
 

@@ -38,6 +38,10 @@ var (
 func (w *workplace) Start(c *call.Call, d call.Done) call.Canceler {
 	e := (*Engine)(w)
 	number := c.NextAttempt()
+	if c.Orphan() { // its caller has returned and taken the work along
+		d.Done(call.Outcome{Class: call.Cancelled})
+		return nil
+	}
 	f := e.flightOf(c.Root())
 	t := &f.own
 	here := t.state == idle && (!e.apart || f.broken)

@@ -95,3 +95,7 @@ func (c *Call) Root() *Call {
 	}
 	return c
 }
+
+// Orphan reports that c is, or is inside of, a branch that was cut: nobody hears
+// of what it still does.
+func (c *Call) Orphan() bool { return c.Root().branch != nil }

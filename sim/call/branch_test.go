@@ -27,9 +27,15 @@ func TestAttemptsAreNumberedOnTheCallItself(t *testing.T) {
 	if root.Started() != 4 || ci.Started() != 4 {
 		t.Errorf("%d and %d attempts started, want 4", root.Started(), ci.Started())
 	}
+	if root.Orphan() || ci.Orphan() {
+		t.Error("nothing is cut yet")
+	}
 	a.Cut()
 	a.Cut() // a second time changes nothing
 	b.Cut()
+	if root.Orphan() || !ci.Orphan() || !ca.Orphan() {
+		t.Error("a cut branch, and what is inside of it, are orphans")
+	}
 	if n, m := ci.NextAttempt(), root.NextAttempt(); n != 5 || m != 5 {
 		t.Errorf("after the cut %d inside and %d outside, want 5 and 5", n, m)
 	}
