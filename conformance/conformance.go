@@ -24,6 +24,10 @@ type subject interface {
 	State() conform.State
 }
 
+// ender is a subject with calls or goroutines of its own, which would keep the
+// bubble from ending.
+type ender interface{ End() }
+
 // config is one configuration of a library.
 type config struct {
 	settings string        // in the keys of our breaker
@@ -32,6 +36,8 @@ type config struct {
 	cooldown time.Duration
 	edge     time.Duration // the smallest step of its clock: 1 ns, or 1 ms
 	failures call.Class    // the class that surely is a failure
+	more     int           // steps above the most of others, for a rule that needs many results
+	leaks    bool          // the library leaves a goroutine behind that nothing ends
 	build    func() subject
 }
 
@@ -42,6 +48,7 @@ type dialect struct {
 	configs []config
 	hand    []handTrace
 	classes []call.Class // what calls end with, besides ok and failure
+	flat    bool         // it has no half-open state
 	// draw makes a configuration that the list may lack, for traces that are
 	// not stored.
 	draw func(chooser) config
@@ -60,6 +67,7 @@ func dialects() []dialect {
 		gobreakerConsecutive(), gobreakerFixed(), gobreakerRolling(),
 		failsafeCount(), failsafeTime(),
 		sentinelErrorRatio(), sentinelErrorCount(), sentinelSlowRatio(),
+		hystrixGo(), goresilienceDialect(),
 	}
 }
 

@@ -191,6 +191,7 @@ func failsafeTime() dialect {
 			{"success-trips", "a success that completes the minimum opens it", rate(50, 4), "a s0 a s1 a o2 a o3O"},
 			{"rate-is-rounded", "rates are rounded to 2 digits before they are compared: 2 of 3 is 67%", rate(67, 3), "a o0 a s1 a s2O"},
 			{"rate-is-rounded-half-up", "1 of 8 is 13%", rate(13, 8), "a o0 a o1 a o2 a o3 a o4 a o5 a o6 a s7O"},
+			{"rate-is-binary", "and in binary fractions: 57.5% of 23 of 40 is a hair less and so 57%", rate(58, 40), results(17, 23) + " a"},
 			{"half-open-permits", "half-open admits as many as the minimum of executions", rate(50, 4), "a o0 a o1 a s2 a s3O 1aH a a a r"},
 			{"half-open-ignores-period", "half-open counts the last results, however old", rate(50, 4), "a o0 a o1 a s2 a s3O 1aH o4 100a o5 a o6 100a o7C"},
 			{"half-open-waits-for-minimum", "and decides at the minimum of them: a rate at the threshold re-opens", rate(50, 4), "a o0 a o1 a s2 a s3O 1aH a a a s4 s5 o6 o7O"},
@@ -198,4 +199,16 @@ func failsafeTime() dialect {
 			{"straggler-in-half-open", "a late result is counted in half-open and gives a permit more", rate(50, 4), "a a o0 a o2 a s3 a s4O 1aH a a a r s1 a r"},
 		},
 	}
+}
+
+// results are so many successes and then failures, one after the other.
+func results(successes, failures int) (steps string) {
+	for i := range successes + failures {
+		letter := "o"
+		if i >= successes {
+			letter = "s"
+		}
+		steps += fmt.Sprintf(" a %s%d", letter, i)
+	}
+	return steps[1:]
 }

@@ -123,8 +123,8 @@ var Dialects = map[string]Dialect{
 		},
 	},
 	"hystrix-go": {
-		Of: "hystrix-go fa1af6a", Known: "read", Verdicts: everyError(map[call.Class]Verdict{call.Cancelled: Attempt}),
-		Keys:  "ratio window min_calls cooldown mode",
+		Of: "hystrix-go fa1af6a", Known: "observed", Verdicts: everyError(map[call.Class]Verdict{call.Cancelled: Attempt}),
+		Keys:  "ratio min_calls cooldown",
 		About: "decides at admission; no half-open state, one test a sleep window, and any success seen while open closes",
 		set: func(c *Breaker) {
 			c.Window, c.Ratio, c.Rounding, c.MinCalls = &Lagging{Span: 10 * time.Second, N: 10}, 0.5, roundNearest, 20
@@ -179,12 +179,12 @@ var Dialects = map[string]Dialect{
 		},
 	},
 	"goresilience": {
-		Of: "slok/goresilience", Known: "read", Verdicts: everyError(nil),
+		Of: "slok/goresilience v0.2.0", Known: "observed", Verdicts: everyError(nil),
 		Keys:    "ratio window min_calls cooldown probes",
 		About:   "everyone passes half-open, and the first results without an error close it",
-		Differs: "v0.2.0 compares the share with min_calls percent instead of ratio, which the repository has corrected since; this is the corrected one",
+		Differs: "v0.2.0 takes min_calls percent for the ratio and does not look at its own, corrected in its repository since; here ratio counts, and is 20% as min_calls is 20",
 		set: func(c *Breaker) {
-			c.Window, c.MinCalls = &Buckets{Span: 10 * time.Second, N: 10, Align: alignEpoch}, 20
+			c.Window, c.Ratio, c.MinCalls = &Buckets{Span: 10 * time.Second, N: 10, Align: alignEpoch}, 0.2, 20
 			c.Cooldown, c.Open.Past = 5*time.Second, true
 			c.HalfOpen.Admit, c.HalfOpen.Decide = admitEveryone, decideClean
 			c.Stragglers = Stragglers{Closed: stragglerCount, Open: stragglerRecord, HalfOpen: stragglerCount}

@@ -28,14 +28,14 @@ type gate struct {
 }
 
 // reset begins an episode.
-func (g *gate) reset() {
+func (g *gate) reset(now time.Duration) {
 	g.permits.reset()
-	g.jury.reset()
+	g.jury.reset(now)
 }
 
 // record notes a probe's result; judged are its verdict and slowness. A
 // straggler has no slot of its own.
-func (g *gate) record(id slotID, v Verdict, r result, straggler bool) decision {
+func (g *gate) record(now time.Duration, id slotID, v Verdict, r result, straggler bool) decision {
 	if !straggler && !g.permits.holds(id) {
 		return stale
 	}
@@ -62,10 +62,11 @@ func (g *gate) record(id slotID, v Verdict, r result, straggler bool) decision {
 	default:
 		r.failed = false
 	}
+	r.void = false // whatever has come so far speaks here
 	if !straggler {
 		g.permits.end(id)
 	}
-	return g.jury.hear(r)
+	return g.jury.hear(now, r)
 }
 
 // permits bound the probes of an episode.

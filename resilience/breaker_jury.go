@@ -1,6 +1,9 @@
 package resilience
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // What the results of probes decide.
 const (
@@ -13,8 +16,8 @@ const (
 
 // jury hears the results of one half-open episode.
 type jury interface {
-	hear(r result) decision
-	reset()
+	hear(now time.Duration, r result) decision
+	reset(now time.Duration)
 }
 
 // unanimous closes at need good results and opens at the first bad one.
@@ -26,7 +29,7 @@ type unanimous struct {
 
 var _ jury = (*unanimous)(nil)
 
-func (j *unanimous) hear(r result) decision {
+func (j *unanimous) hear(_ time.Duration, r result) decision {
 	if j.rule.bad(r) {
 		return opens
 	}
@@ -36,32 +39,39 @@ func (j *unanimous) hear(r result) decision {
 	return undecided
 }
 
-func (j *unanimous) reset() { j.good = 0 }
+func (j *unanimous) reset(time.Duration) { j.good = 0 }
 
 // byRule waits for need results and then decides as a trip rule does.
 type byRule struct {
 	rule   tripRule
-	window lastCalls
+	window window
 }
 
 var _ jury = (*byRule)(nil)
 
 func newByRule(r tripRule, need int) *byRule {
 	r.min = need
-	return &byRule{rule: r, window: lastCalls{ring: make([]result, need)}}
+	return &byRule{rule: r, window: &lastCalls{ring: make([]result, need)}}
 }
 
-// newClean opens when any of need results was bad in the rule's terms.
-func newClean(r tripRule, need int) *byRule {
+// newClean opens when any of need results was bad in the rule's terms. Where the
+// breaker's window is a span of time, results leave it in half-open too, so that
+// need of them must come within it, as in goresilience.
+func newClean(r tripRule, need int, of WindowKind) *byRule {
 	any := tripRule{failures: 1}
 	if r.row == 0 && r.failures == 0 && r.ratio == 0 {
 		any = tripRule{slow: nearly}
 	}
-	return newByRule(any, need)
+	j := newByRule(any, need)
+	switch of.(type) {
+	case *Buckets, *LastSpan:
+		j.window = of.make(false)
+	}
+	return j
 }
 
-func (j *byRule) hear(r result) decision {
-	j.window.add(0, 0, r)
+func (j *byRule) hear(now time.Duration, r result) decision {
+	j.window.add(now, 0, r)
 	switch c := j.window.counts(); {
 	case c.total < j.rule.min:
 		return undecided
@@ -71,7 +81,7 @@ func (j *byRule) hear(r result) decision {
 	return closes
 }
 
-func (j *byRule) reset() { j.window.reset(0) }
+func (j *byRule) reset(now time.Duration) { j.window.reset(now) }
 
 // majority closes at need good results among the last of, and opens as soon as
 // those cannot be reached any more.
@@ -83,7 +93,7 @@ type majority struct {
 
 var _ jury = (*majority)(nil)
 
-func (j *majority) hear(r result) decision {
+func (j *majority) hear(_ time.Duration, r result) decision {
 	j.window.add(0, 0, result{failed: j.rule.bad(r)})
 	switch c := j.window.counts(); {
 	case c.total-c.failures >= j.need:
@@ -94,7 +104,7 @@ func (j *majority) hear(r result) decision {
 	return undecided
 }
 
-func (j *majority) reset() { j.window.reset(0) }
+func (j *majority) reset(time.Duration) { j.window.reset(0) }
 
 // mirrored decides by a share after need results, the last of which count, as
 // failsafe-go does: it closes when the share of successes, rounded to whole
@@ -103,8 +113,8 @@ type mirrored struct{ byRule }
 
 var _ jury = (*mirrored)(nil)
 
-func (j *mirrored) hear(r result) decision {
-	j.window.add(0, 0, r)
+func (j *mirrored) hear(now time.Duration, r result) decision {
+	j.window.add(now, 0, r)
 	c := j.window.counts()
 	if c.total < j.rule.min {
 		return undecided

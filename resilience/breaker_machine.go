@@ -144,7 +144,7 @@ func (c *Breaker) gate(rule *tripRule) gate {
 	case decideResults:
 		g.jury = newByRule(*rule, h.Need)
 	case decideClean:
-		g.jury = newClean(*rule, h.Need)
+		g.jury = newClean(*rule, h.Need, c.Window)
 	case decideMirror:
 		g.jury = &mirrored{*newByRule(*rule, h.Need)}
 	case decideMajority:
@@ -328,14 +328,14 @@ func (m *Machine) judge(now time.Duration, t *Token, v Verdict, r result) decisi
 		return m.openResult(now, v, r, m.stragglers.Open)
 	case HalfOpen:
 		if !straggler {
-			return m.gate.record(t.slot, v, r, false)
+			return m.gate.record(now, t.slot, v, r, false)
 		}
 		switch m.stragglers.HalfOpen {
 		case stragglerCount:
-			return m.gate.record(slotID{}, v, r, true)
+			return m.gate.record(now, slotID{}, v, r, true)
 		case stragglerPermit:
 			m.gate.permits.giveBack(slotID{})
-			return m.gate.record(slotID{}, v, r, true)
+			return m.gate.record(now, slotID{}, v, r, true)
 		}
 		return stale
 	}
@@ -435,7 +435,7 @@ func (m *Machine) enter(now time.Duration, s State) {
 			m.tests.reset()
 		}
 	case HalfOpen:
-		m.gate.reset()
+		m.gate.reset(now)
 	case Closed:
 		m.timer.closed()
 		m.thin.begin(now)

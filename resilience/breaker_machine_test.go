@@ -171,6 +171,34 @@ func TestBreakerTransitions(t *testing.T) {
 			{60 * s, "refused", Closed}, // the ramp starts again
 			{70 * s, "succeed", Closed}, {70 * s, "succeed", Closed}, {70 * s, "succeed", Closed},
 		}},
+		{"a clean half-open forgets what a window of time has lost", func(b *Breaker) {
+			b.Consecutive, b.Probes, b.Window, b.HalfOpen.Decide = 1, 3, &LastSpan{Span: 10 * s}, decideClean
+		}, []action{
+			{0, "fail", Open},
+			{30 * s, "fail", HalfOpen},
+			{40 * s, "succeed", HalfOpen}, {40 * s, "admit p", HalfOpen},
+			{41 * s, "p succeed", HalfOpen}, // the failure is 11 s old
+		}},
+		{"and what buckets have lost", func(b *Breaker) {
+			b.Consecutive, b.Probes, b.Window, b.HalfOpen.Decide = 1, 3, &Buckets{Span: 10 * s, N: 10, Align: alignEpoch}, decideClean
+		}, []action{
+			{0, "fail", Open},
+			{30 * s, "fail", HalfOpen},
+			{40 * s, "succeed", HalfOpen}, {40 * s, "admit p", HalfOpen},
+			{41 * s, "p succeed", HalfOpen},
+		}},
+		{"but no result of a window of calls", func(b *Breaker) {
+			b.Consecutive, b.Probes, b.Window, b.HalfOpen.Decide = 1, 3, &LastCalls{N: 1}, decideClean
+		}, []action{
+			{0, "fail", Open},
+			{30 * s, "fail", HalfOpen},
+			{40 * s, "succeed", HalfOpen}, {40 * s, "admit p", HalfOpen},
+			{41 * s, "p succeed", Open},
+		}},
+		{"an alive probe is one of the results that decide", func(b *Breaker) { b.Consecutive, b.Probes, b.HalfOpen.Decide = 1, 2, decideResults }, []action{
+			{0, "fail", Open},
+			{30 * s, "alive", HalfOpen}, {30 * s, "alive", Closed},
+		}},
 		// C11 of practice: a 429 is neutral, a 404 alive.
 		{"503 429 503 429 503 opens on the fifth", threeInARow, []action{
 			{0, "fail", Closed}, {0, "neutral", Closed}, {0, "fail", Closed}, {0, "neutral", Closed}, {0, "fail", Open},

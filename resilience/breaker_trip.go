@@ -81,8 +81,9 @@ func (r *tripRule) share(part, total int, threshold float64) bool {
 	x := float64(part)
 	limit := float64(threshold * float64(total))
 	switch r.rounding {
-	case toNearest:
-		x, limit = float64((200*part+total)/(2*total)), float64(threshold*100)
+	case toNearest: // in binary fractions, as hystrix-go and failsafe-go: 23 of 40 are 57
+		percent := float64(float64(part) / float64(total) * 100)
+		x, limit = float64(int(percent+0.5)), float64(threshold*100)
 	case downward:
 		x, limit = float64(100*part/total), float64(threshold*100)
 	}
