@@ -169,7 +169,7 @@ func (l *breakerLayer) storeFails(c *call.Call) bool {
 func (f *breakerFrame) enter() {
 	l := f.layer
 	if l.recheck {
-		f.call.Admission = f.token.generation
+		f.call.Admission = uint16(f.token.generation)
 	}
 	probing := f.machine.state == HalfOpen && !f.token.unwatched
 	if l.attempts {

@@ -23,7 +23,7 @@ func (r *Recheck) Layer(next call.Handler) call.Handler {
 func (r *Recheck) Start(c *call.Call, d call.Done) call.Canceler {
 	l := r.breaker
 	m := l.machineOf(c)
-	if m.State(l.sched.Now()) != Closed && c.Admission != m.generation {
+	if m.State(l.sched.Now()) != Closed && c.Admission != uint16(m.generation) {
 		m.Rejected++
 		d.Done(call.Outcome{Class: call.Rejected, Reason: call.BreakerOpen})
 		return nil

@@ -74,7 +74,7 @@ func (l *outlierLayer) Start(c *call.Call, d call.Done) call.Canceler {
 	f := l.frames.Get()
 	f.begin(d)
 	f.layer, f.host = l, host
-	c.Host = uint32(host) + 1
+	c.Host = uint16(host) + 1
 	if f.start(l.next, c, f); f.state == over {
 		l.frames.Put(f)
 		return nil

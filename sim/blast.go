@@ -36,14 +36,14 @@ func (e *endpoint) settle(r *request, took time.Duration, good, live bool) {
 	if live {
 		f |= fateLive
 	}
-	at := &e.fates[r.number]
+	at := &e.fates[r.number()]
 	if e.sys.config.Twin {
 		*at |= f
 		return
 	}
 	*at |= f << armShift
 	if !good && *at&fateGood != 0 && (e.worst == nil || took > e.worst.Took) && e.sys.inFault(r.arrived) {
-		e.worst = &Hurt{Endpoint: e.name, Request: r.number, Took: took, Direct: e.direct}
+		e.worst = &Hurt{Endpoint: e.name, Request: r.number(), Took: took, Direct: e.direct}
 	}
 }
 

@@ -52,6 +52,16 @@ type dependency struct {
 	budgets   resilience.StackBudgets // of the layers that share one
 }
 
+// retryAfter is the pause that its answers of a class ask for.
+func (d *dependency) retryAfter(class call.Class) time.Duration {
+	for i := range d.errors {
+		if d.errors[i].Class == class {
+			return d.errors[i].RetryAfter
+		}
+	}
+	return 0
+}
+
 // armedFault is a fault on this dependency's timeline.
 type armedFault struct {
 	faults.Timeline
@@ -64,17 +74,17 @@ type armedFault struct {
 //
 // Frames are kept small: a simulated outage parks a million of them.
 type attempt struct {
-	dep        *dependency
-	done       call.Done
-	holds      *holdings // only where there is a pool or servers
-	retryAfter time.Duration
-	timer      des.Timer
-	sequence   uint16 // of the attempt in its call, modulo 2^16
-	stage      stage
-	class      call.Class // how it will end
-	hang       bool       // it never ends by itself
-	caller     bool       // somebody still waits for the answer
-	touched    bool       // a fault changed the reply
+	dep      *dependency
+	done     call.Done
+	holds    *holdings // only where there is a pool or servers
+	timer    des.Timer
+	sequence uint16 // of the attempt in its call, modulo 2^16
+	stage    stage
+	class    call.Class // how it will end
+	hang     bool       // it never ends by itself
+	caller   bool       // somebody still waits for the answer
+	touched  bool       // a fault changed the reply
+	asks     bool       // the answer names the dependency's retry_after
 }
 
 // holdings are what an attempt waits for and holds.
@@ -172,7 +182,7 @@ func (a *attempt) connected(c *call.Call, host int) call.Canceler {
 		d.wired[host]++
 	}
 	reply := a.draw(c, host)
-	a.class, a.hang, a.retryAfter = reply.Class, reply.Hang, reply.RetryAfter
+	a.class, a.hang, a.asks = reply.Class, reply.Hang, reply.RetryAfter > 0
 	if reply.Immediate {
 		a.finish(false)
 		return nil
@@ -263,7 +273,11 @@ func (a *attempt) Fire() {
 // whoever acts on the answer finds the places free.
 func (a *attempt) finish(served bool) {
 	a.release(served)
-	a.answerUnlessLeft(call.Outcome{Class: a.class, RetryAfter: a.retryAfter})
+	o := call.Outcome{Class: a.class}
+	if a.asks {
+		o.RetryAfter = a.dep.retryAfter(a.class)
+	}
+	a.answerUnlessLeft(o)
 }
 
 // release gives back what the attempt holds. Those who get the places run at

@@ -93,7 +93,6 @@ func failureOf(c call.Class) failure {
 // request is one request's frame, kept small as an attempt's is.
 type request struct {
 	ep       *endpoint
-	number   uint64
 	arrived  time.Duration
 	timer    des.Timer
 	more     *furtherParts // only where there are any
@@ -126,6 +125,10 @@ type operation struct {
 	live    bool
 }
 
+// number is the request's among those of its endpoint, from 0. Its first call
+// carries it.
+func (r *request) number() uint64 { return r.first.call.Request }
+
 // MaxParallel is the longest list of calls made at once.
 const MaxParallel = 1 << 16
 
@@ -154,13 +157,13 @@ func (e *endpoint) Fire() {
 	if r.ep == nil {
 		r.prepare(e)
 	}
-	r.number = e.next
+	r.first.call.Request = e.next
 	e.next++
 	r.arrived, r.window, r.bin = now, int32(s.recorder.current), int32(s.recorder.bin)
 	r.step, r.pending, r.degraded, r.refused, r.started, r.active = -1, 0, false, false, false, true
 	r.account().requests++
 	e.bins[0][r.bin]++
-	if e.fates != nil && r.number >= uint64(len(e.fates)) {
+	if e.fates != nil && r.number() >= uint64(len(e.fates)) {
 		e.fates = append(e.fates, 0)
 	}
 	if s.tracer != nil && s.tracer.is(r) {
@@ -258,7 +261,7 @@ func (o *operation) start(t *target) {
 	now := r.ep.sys.kernel.Now()
 	o.started, o.live, o.cancel = now, true, nil
 	o.round++
-	o.call = call.Call{Stream: t.stream, Request: r.number, Deadline: call.NoDeadline}
+	o.call = call.Call{Stream: t.stream, Request: r.number(), Deadline: call.NoDeadline}
 	if r.ep.deadline > 0 {
 		o.call.Deadline = r.arrived + r.ep.deadline
 	}
@@ -376,7 +379,7 @@ func (r *request) end(good, live bool) {
 	if e.fates != nil {
 		e.settle(r, took, good, live)
 	}
-	e.digest += dist.Fold(r.number, uint64(now)<<2|bit(good)<<1|bit(live))
+	e.digest += dist.Fold(r.number(), uint64(now)<<2|bit(good)<<1|bit(live))
 
 	r.active = false
 	r.round++

@@ -48,7 +48,7 @@ func (t *tracer) begin(now time.Duration) {
 }
 
 // is reports whether r is the request to follow.
-func (t *tracer) is(r *request) bool { return r.number == t.request && r.ep.name == t.endpoint }
+func (t *tracer) is(r *request) bool { return r.number() == t.request && r.ep.name == t.endpoint }
 
 // end notes how the request ended.
 func (t *tracer) end(took time.Duration, outcome string) {

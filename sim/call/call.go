@@ -108,12 +108,12 @@ type Call struct {
 	// (NextDetour); their draws are keyed by it.
 	Detours uint16
 	// Admission is the generation in which a breaker that rechecks let the call
-	// in.
-	Admission uint32
+	// in, modulo 2^16.
+	Admission uint16
 	// Host is the host of the dependency that a layer has chosen for what
 	// follows, counted from 1; 0 leaves the choice to the dependency. Whoever
 	// sends a call on to another dependency clears it.
-	Host uint32
+	Host uint16
 	// Sink hears of every attempt that a retry (or hedge) makes; nil when nobody
 	// counts attempts. A breaker that records attempts puts itself here while
 	// its call is inside, and puts the previous one back after.
