@@ -60,8 +60,7 @@ func chosen(all []mutant, since, match string) (out []mutant, err error) {
 		changed = "\n" + string(diff)
 	}
 	for _, m := range all {
-		listChanged := strings.Contains(changed, "\ninternal/mutate/mutants.txt\n")
-		if since != "" && !listChanged && !strings.Contains(changed, "\n"+m.file+"\n") {
+		if since != "" && !strings.Contains(changed, "\n"+m.file+"\n") {
 			continue
 		}
 		if strings.Contains(m.file+" "+m.what, match) {
@@ -132,7 +131,9 @@ func judge(m *mutant, base string) verdict {
 		return verdict{broken: true, by: "it does not compile: " + lastLine(string(out))}
 	}
 	for _, packages := range suites {
-		args := append([]string{"test", "-count=1", "-failfast", "-timeout", "120s", "-overlay", overlay}, packages...)
+		// The test of every processor builds without the overlay: it would fail for
+		// a change of its own figures and not for the fault.
+		args := append([]string{"test", "-count=1", "-failfast", "-timeout", "120s", "-skip", "OnEveryProcessor", "-overlay", overlay}, packages...)
 		out, err := exec.Command("go", args...).CombinedOutput()
 		if err == nil {
 			continue
