@@ -142,7 +142,10 @@ func (c *Fallback) Layer(env Env) call.Layer {
 			l.cache = newCache(c.Keys)
 		}
 		if c.Serve == ServeDependency {
-			l.other = env.Dependency(c.Dependency)
+			l.other = nowhere{}
+			if env.Dependency != nil {
+				l.other = env.Dependency(c.Dependency)
+			}
 		}
 		m := env.Meter
 		m.Count("served", &l.served)
@@ -335,4 +338,14 @@ func (f *fallbackFrame) Cancel() {
 		f.inner.Cancel()
 	}
 	f.layer.frames.Put(f)
+}
+
+// nowhere stands for another dependency where there are no others: a stack that
+// runs alone. Every call of it fails.
+type nowhere struct{}
+
+// Start fails.
+func (nowhere) Start(_ *call.Call, d call.Done) call.Canceler {
+	d.Done(call.Outcome{Class: call.ConnectError})
+	return nil
 }
