@@ -670,7 +670,7 @@ func run(t *rapid.T, k *des.Kernel, until time.Duration) {
 // sends the retry to another host.
 func TestOutlierBetweenRetryAndTimeout(t *testing.T) {
 	c := outlierOf(func(c *Outlier) { c.Consecutive, c.MaxEjectionPercent = 2, 0.5 })
-	var hosts []uint32
+	var hosts []uint16
 	w := &work{decide: func(cl *call.Call) step {
 		hosts = append(hosts, cl.Host)
 		return step{after: ms, class: call.OK, hang: cl.Host == 1}
