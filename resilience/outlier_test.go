@@ -701,7 +701,7 @@ func TestOutlierBetweenRetryAndTimeout(t *testing.T) {
 // Outside of a retry it chooses once for all attempts of a call and hears the
 // last.
 func TestOutlierOutsideOfARetry(t *testing.T) {
-	seen := map[uint64][]uint32{}
+	seen := map[uint64][]uint16{}
 	w := &work{decide: func(cl *call.Call) step {
 		seen[cl.Request] = append(seen[cl.Request], cl.Host)
 		return step{after: ms, class: call.ServerError}
