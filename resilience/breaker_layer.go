@@ -24,6 +24,8 @@ type breakerLayer struct {
 	source   string
 	next     call.Handler
 	frames   call.Frames[breakerFrame]
+	closed   call.Frames[closedFrame]
+	short    bool // calls go the short way while closed
 
 	seen          State // last state told: the worst of the machines
 	opens         int64 // when it was told
@@ -78,6 +80,7 @@ func (c *Breaker) Layer(env Env) call.Layer {
 			l.seen = first.state
 			l.state.Set(env.Sched.Now(), int64(first.state))
 		}
+		l.short = c.short(l)
 		if first.clock.used {
 			l.alarm = &breakerAlarm{layer: l}
 		}
@@ -110,6 +113,11 @@ func (l *breakerLayer) machineOf(c *call.Call) *Machine {
 // Start lets the call in if the breaker does, after a round trip to the store
 // where there is one.
 func (l *breakerLayer) Start(c *call.Call, d call.Done) call.Canceler {
+	if l.short {
+		if m := l.machines[0]; m.state == Closed && !m.thin.on {
+			return l.startClosed(m, c, d)
+		}
+	}
 	if l.asks > 0 {
 		f := l.frame(c, d, l.machines[0])
 		f.state, f.timed = waiting, true

@@ -253,7 +253,14 @@ func (m *Machine) record(now time.Duration, t *Token, v Verdict) {
 		return
 	}
 	if m.plain && m.state == Closed && t.generation == m.generation {
-		if v != Alive && v != Neutral {
+		switch v {
+		case Alive, Neutral:
+		case Success:
+			m.window.add(now, t.stamp, result{slow: m.slowOver > 0 && now-t.at > m.slowOver})
+			if m.atResult && m.held.failures+m.held.slow > 0 && m.rule.trips(m.held) {
+				m.enter(now, Open)
+			}
+		default:
 			m.count(now, t, v)
 		}
 		return

@@ -25,17 +25,18 @@ const (
 	histHigh = uint64(24 * time.Hour / histUnit)
 	histHalf = 1024 // buckets to a doubling
 
-	// histDoublings holds bucketOf(histHigh), with the 2,048 exact ones as two.
-	histDoublings = 28
+	// histDoublings is above what bucketOf(histHigh) needs, 28 with the 2,048 exact
+	// ones as two, and a power of two: an index then needs no check.
+	histDoublings = 32
 )
 
 // bucketOf is the bucket of v microseconds.
-func bucketOf(v uint64) int {
+func bucketOf(v uint64) uint {
 	if v < 2*histHalf {
-		return int(v)
+		return uint(v)
 	}
-	e := bits.Len64(v) - 11
-	return e*histHalf + int(v>>e)
+	e := uint(bits.Len64(v)-11) & 63
+	return e*histHalf + uint(v>>e)
 }
 
 // upperEnd is the largest number of microseconds in bucket i.
@@ -60,12 +61,17 @@ func (h *Hist) Record(d time.Duration) {
 	}
 	// Rounded up, so that a quantile is never below what was seen.
 	i := bucketOf(min(uint64(d+histUnit-1)/uint64(histUnit), histHigh))
-	buckets := h.doublings[i/histHalf]
+	buckets := h.doublings[i/histHalf%histDoublings]
 	if buckets == nil {
-		buckets = new([histHalf]uint32)
-		h.doublings[i/histHalf] = buckets
+		buckets = h.grow(i / histHalf)
 	}
 	buckets[i%histHalf]++
+}
+
+//go:noinline
+func (h *Hist) grow(doubling uint) *[histHalf]uint32 {
+	h.doublings[doubling] = new([histHalf]uint32)
+	return h.doublings[doubling]
 }
 
 // Merge adds everything in o.
@@ -75,7 +81,7 @@ func (h *Hist) Merge(o *Hist) {
 			continue
 		}
 		if h.doublings[k] == nil {
-			h.doublings[k] = new([histHalf]uint32)
+			h.grow(uint(k))
 		}
 		for i, n := range theirs {
 			h.doublings[k][i] += n

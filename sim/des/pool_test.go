@@ -226,7 +226,7 @@ func TestHistBucketsCoverEveryDuration(t *testing.T) {
 	last := uint64(0)
 	for i := 1; i < 28_000; i++ {
 		end := upperEnd(i)
-		if bucketOf(last+1) != i || bucketOf(end) != i {
+		if bucketOf(last+1) != uint(i) || bucketOf(end) != uint(i) {
 			t.Fatalf("bucket %d is (%d, %d], but they go to %d and %d", i, last, end, bucketOf(last+1), bucketOf(end))
 		}
 		if width := end - last; width > 1 && float64(width) > float64(end)/1000 {
