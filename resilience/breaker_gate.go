@@ -87,6 +87,7 @@ type slotID struct {
 // has not reported within its lease gives its slot back.
 type slots struct {
 	lease time.Duration // -1: for ever
+	size  int           // at the start of an episode
 	slots []slot
 }
 
@@ -158,6 +159,7 @@ func (s *slots) extra() {
 }
 
 func (s *slots) reset() {
+	s.slots = s.slots[:s.size] // what was added in the last episode is gone
 	for i := range s.slots {
 		s.slots[i].state = slotFree
 	}

@@ -118,7 +118,7 @@ func (c *Breaker) gate(rule *tripRule) gate {
 	case admitInFlight:
 		g.permits = &inFlight{size: h.probes}
 	case admitTotal:
-		g.permits = &slots{lease: c.lease(), slots: make([]slot, h.probes)}
+		g.permits = &slots{lease: c.lease(), size: h.probes, slots: make([]slot, h.probes)}
 	default:
 		g.permits = everyone{}
 	}
