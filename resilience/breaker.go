@@ -62,7 +62,7 @@ type Slow struct {
 type HalfOpenRule struct {
 	Admit   string        `yaml:"admit" enum:"total,in_flight,everyone,interval" help:"probes in all, probes at once, every call, or one call a cooldown while it stays open"`
 	Decide  string        `yaml:"decide" enum:"successes,results,clean,majority,mirror" help:"closes at so many successes and opens at a failure; after so many results decides by the trip rule, or closes if none was bad; closes at so many successes of the last few; or mirrors the trip rule"`
-	Need    int           `yaml:"need" unit:"count" min:"0" default:"probes" help:"successes, or results, that decide"`
+	Need    int           `yaml:"need" unit:"count" min:"0" default:"probes" help:"successes, or results, that decide; results that decide by a share are at most min_calls"`
 	Of      int           `yaml:"of" unit:"count" min:"0" default:"need" help:"results looked at; for decide: majority"`
 	MaxStay time.Duration `yaml:"max_stay" unit:"duration" min:"0s" forever:"true" also:"maxWaitDurationInHalfOpenState" help:"time after which it ends without a decision"`
 	Then    string        `yaml:"then" enum:"open,closed" help:"where it goes after max_stay"`
@@ -239,6 +239,9 @@ func (c *Breaker) halfOpen() halfOpenPlan {
 	}
 	if h.Need == 0 {
 		h.Need = h.probes
+		if h.Decide == decideResults && c.Consecutive == 0 && c.Failures == 0 {
+			h.Need = min(h.Need, c.MinCalls) // a share is judged from min_calls results on
+		}
 	}
 	if h.Of == 0 {
 		h.Of = max(h.Need, h.probes)
