@@ -52,8 +52,8 @@ var Dialects = map[string]Dialect{
 		},
 	},
 	"polly-v8": {
-		Of: "Polly 8.7.0", Known: "read", Verdicts: everyError(map[call.Class]Verdict{call.Cancelled: Neutral}),
-		About: "decides at failures only; any outcome that is not handled closes, a cancelled probe too",
+		Of: "Polly 8.7.0", Known: "read", Verdicts: everyError(map[call.Class]Verdict{call.Cancelled: Success}),
+		About: "decides at failures only; what is not handled is a success, a cancelled call too",
 		set: func(c *Breaker) {
 			c.Window, c.Ratio, c.MinCalls = &Buckets{Span: 30 * time.Second, N: 10, Align: alignFirstEvent}, 0.1, 100
 			c.Evaluate, c.Cooldown, c.Lease = atFailure, 5*time.Second, -1
