@@ -151,7 +151,7 @@ var Dialects = map[string]Dialect{
 		},
 	},
 	"semian": {
-		Of: "semian 0.28.2", Known: "read", Verdicts: everyError(map[call.Class]Verdict{call.ClientError: Success, call.Cancelled: Neutral, call.Rejected: Neutral}),
+		Of: "semian 0.28.2", Known: "read", Verdicts: everyError(map[call.Class]Verdict{call.ClientError: Success, call.Cancelled: Neutral}),
 		About: "errors of the last while, successes leave no trace; the wait counts from the last error, everyone passes half-open",
 		set: func(c *Breaker) {
 			c.Failures, c.Window, c.MinCalls = 3, &ErrorTimes{Span: 10 * time.Second}, 1
