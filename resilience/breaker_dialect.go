@@ -101,11 +101,12 @@ var Dialects = map[string]Dialect{
 	},
 	"hystrix": {
 		Of: "Hystrix 1.5.13", Known: "read",
-		Verdicts: everyError(map[call.Class]Verdict{call.ClientError: Suspect, call.Cancelled: Suspect, call.Rejected: Lost}),
-		About:    "decides every 500 ms; a refused probe leaves it half-open for good",
+		Verdicts: everyError(map[call.Class]Verdict{call.ClientError: Suspect, call.Cancelled: Suspect}),
+		About:    "decides every 500 ms; half-open, every call that ends and is no success opens it, a refused one too, so under traffic it hardly closes",
 		set: func(c *Breaker) {
-			c.Window, c.Ratio, c.Rounding, c.MinCalls = &Buckets{Span: 10 * time.Second, N: 20, Align: alignEpoch}, 0.5, roundDown, 20
-			c.Evaluate, c.Tick = atTick, 500*time.Millisecond
+			c.Window, c.Ratio, c.Rounding, c.MinCalls = &Buckets{Span: 10 * time.Second, N: 20, Align: alignGeneration}, 0.5, roundDown, 20
+			c.Evaluate, c.Tick, c.Resolution = atTick, 500*time.Millisecond, time.Millisecond
+			c.HalfOpen.Refusal = refusalReopens
 			c.Cooldown, c.Open.Past, c.Lease = 5*time.Second, true, -1
 			c.Stragglers = Stragglers{Closed: stragglerCount, Open: stragglerRecord, HalfOpen: stragglerCount}
 		},
@@ -176,10 +177,10 @@ var Dialects = map[string]Dialect{
 		Of: "MiSim 4.1.5", Known: "read", Verdicts: everyError(nil),
 		About: "its threshold is infinite by default, so it never opens until ratio is set",
 		set: func(c *Breaker) {
-			c.Window, c.MinCalls = &LastSpan{Span: 20 * time.Second}, 5
+			c.Window, c.MinCalls = &LastSpan{Span: 20 * time.Second, Inclusive: true}, 5
 			c.Failures = 1_000_000_000 // never
 			c.Evaluate, c.Cooldown, c.Open.Wake = atFailure, 500*time.Millisecond, wakeTimer
-			c.HalfOpen.Admit = admitEveryone
+			c.HalfOpen.Admit, c.HalfOpen.Keep = admitEveryone, true
 			c.Stragglers = Stragglers{Closed: stragglerCount, Open: stragglerRecord, HalfOpen: stragglerCount}
 		},
 	},

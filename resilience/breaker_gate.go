@@ -19,12 +19,21 @@ const (
 	neutralReopen   = "reopen"
 )
 
+// What a call refused while half-open does.
+const (
+	refusalNothing = "nothing"
+	refusalReopens = "reopens"
+)
+
 // gate is one half-open episode: what it admits, and what the results of the
 // probes decide.
 type gate struct {
 	permits permits
 	jury    jury
 	neutral string
+
+	refusalReopens bool // a call refused here opens the breaker
+	keep           bool // the result that closes is the first of the new window
 }
 
 // reset begins an episode.

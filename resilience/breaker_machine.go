@@ -112,7 +112,7 @@ func (c *Breaker) NewMachine(stream uint64) *Machine {
 
 // gate builds what half-open admits and decides.
 func (c *Breaker) gate(rule *tripRule) gate {
-	g := gate{neutral: c.NeutralProbe}
+	g := gate{neutral: c.NeutralProbe, refusalReopens: c.HalfOpen.Refusal == refusalReopens, keep: c.HalfOpen.Keep}
 	h := c.halfOpen()
 	switch h.Admit {
 	case admitInFlight:
@@ -202,6 +202,9 @@ func (m *Machine) admit(now time.Duration) (Token, bool) {
 	}
 	slot, ok := m.gate.permits.admit(now)
 	if !ok {
+		if m.gate.refusalReopens {
+			m.enter(now, Open)
+		}
 		return t, false
 	}
 	m.Probes++
@@ -238,6 +241,9 @@ func (m *Machine) settle(now time.Duration, t Token, v Verdict, r result) {
 		m.Opens++
 	case closes:
 		m.enter(now, Closed)
+		if m.gate.keep {
+			m.window.add(now, 0, r)
+		}
 	case stale:
 		if v != Neutral && v != Lost {
 			m.Stale++
@@ -382,6 +388,7 @@ func (m *Machine) enter(now time.Duration, s State) {
 	case Closed:
 		m.timer.closed()
 		m.thin.begin(now)
+		m.clock.ticked = now
 		m.Closes++
 	}
 	m.clock.entry = now

@@ -1,5 +1,7 @@
 package resilience
 
+import "math"
+
 // When a breaker decides whether it opens, and when a call enters its total.
 const (
 	atCompletion = "completion"
@@ -65,7 +67,8 @@ func (r *tripRule) share(part, total int, threshold float64) bool {
 	case roundNearest:
 		x, limit = float64((200*part+total)/(2*total)), float64(threshold*100)
 	case roundDown:
-		x, limit = float64(100*part/total), float64(threshold*100)
+		// In binary fractions, as the libraries do: 29 of 100 are 28 %.
+		x, limit = math.Trunc(float64(part)/float64(total)*100), float64(threshold*100)
 	}
 	if r.above {
 		return x > limit+nearly

@@ -95,3 +95,15 @@ func TestDialectsDoWhatTheirLibrariesDid(t *testing.T) {
 		})
 	}
 }
+
+// Every dialect that is some library's has traces.
+func TestEveryDialectHasTraces(t *testing.T) {
+	for name := range resilience.Dialects {
+		if name == resilience.OwnDialect {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join("testdata/conformance", name+".txt")); err != nil {
+			t.Error(err)
+		}
+	}
+}
