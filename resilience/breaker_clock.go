@@ -108,8 +108,9 @@ func (k *machineClock) skipTicks(m *Machine, now time.Duration) {
 		return
 	}
 	if c := m.window.counts(); c.failures+c.slow == 0 {
-		// The last tick before now; the next one is still to come.
-		k.ticked = max(k.ticked, k.entry+(now-1-k.entry)/k.tick*k.tick)
+		// With nothing to decide that of now is passed too: what comes at a
+		// tick always waits for the next one.
+		k.ticked = max(k.ticked, k.entry+(now-k.entry)/k.tick*k.tick)
 	}
 }
 

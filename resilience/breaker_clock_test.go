@@ -28,6 +28,11 @@ func TestBreakerMovesByItself(t *testing.T) {
 			{999 * ms, "fail", Closed},
 			{1000 * ms, "refused", Open}, // 5 of 8
 		}},
+		{"tick: nor when it is the first thing", tick, []action{
+			{500 * ms, "fail", Closed}, {500 * ms, "fail", Closed},
+			{1000*ms - 1, "fail", Closed},
+			{1000 * ms, "refused", Open},
+		}},
 		{"tick: after a silence it was decided at the first", tick, []action{
 			{0, "fail", Closed}, {0, "fail", Closed},
 			{time.Hour, "succeed", Closed}, // opened at 500 ms, so this is the probe
