@@ -276,7 +276,7 @@ func (m *Machine) judge(now time.Duration, t Token, v Verdict, r result) decisio
 		if m.tests != nil && !straggler {
 			return m.testResult(now, v, r)
 		}
-		return m.openResult(now, v, r, m.stragglers.Open)
+		return m.openResult(now, t, v, r)
 	case HalfOpen:
 		if !straggler {
 			return m.gate.record(t.slot, v, r, false)
@@ -326,7 +326,8 @@ func (m *Machine) close(now time.Duration, r result) {
 }
 
 // openResult is a result that comes while open.
-func (m *Machine) openResult(now time.Duration, v Verdict, r result, does string) decision {
+func (m *Machine) openResult(now time.Duration, t Token, v Verdict, r result) decision {
+	does := m.stragglers.Open
 	if m.mode == modeForcedOpen {
 		return undecided
 	}
@@ -335,7 +336,7 @@ func (m *Machine) openResult(now time.Duration, v Verdict, r result, does string
 	}
 	switch does {
 	case stragglerRecord:
-		m.window.add(now, 0, r)
+		m.window.add(now, t.stamp, r)
 		return undecided
 	case stragglerExtend:
 		if r.failed {
@@ -348,7 +349,7 @@ func (m *Machine) openResult(now time.Duration, v Verdict, r result, does string
 		}
 		return undecided
 	case stragglerReopen:
-		m.window.add(now, 0, r)
+		m.window.add(now, t.stamp, r)
 		if !r.void && m.rule.trips(m.window.counts()) {
 			return opens
 		}

@@ -122,6 +122,12 @@ func TestBuckets(t *testing.T) {
 			{10 * s, "a fail", "1/0/0"},
 			{10 * s, "b fail", "1/1/1"},
 		}},
+		{"at admission: one from before it was emptied enters with its result", ten(alignGeneration, true), []entry{
+			{0, "admit a", "1/0/0"}, {s, "reset", "0/0/0"},
+			{s, "admit b", "1/0/0"},
+			{2 * s, "a fail", "2/1/1"},
+			{2 * s, "b fail", "2/2/2"},
+		}},
 		{"at admission: a void one stays in the total", ten(alignGeneration, true), []entry{
 			{0, "admit a", "1/0/0"}, {s, "a void", "1/0/0"},
 		}},
@@ -188,6 +194,19 @@ func TestSpans(t *testing.T) {
 			{0, "admit a", "1/0/0"}, {0, "admit b", "2/0/0"}, {0, "admit c", "3/0/0"},
 			{0, "a fail", "3/1/1"}, {0, "b fail", "3/2/2"}, {0, "c succeed", "2/1/0"},
 			{0, "reset", "0/0/0"},
+		}},
+		{"the last calls, at admission: one from before does not take the place of another", (&LastCalls{N: 2}).make(true), []entry{
+			{0, "admit a", "1/0/0"}, {0, "reset", "0/0/0"},
+			{0, "admit b", "1/0/0"},
+			{0, "a fail", "2/1/1"}, {0, "b succeed", "2/1/0"},
+		}},
+		{"all, at admission: one from before is in the total too", (&SinceClear{}).make(true), []entry{
+			{0, "admit a", "1/0/0"}, {0, "reset", "0/0/0"},
+			{0, "a fail", "1/1/1"},
+		}},
+		{"sliding, at admission: one from before", (&LastSpan{Span: 10 * s}).make(true), []entry{
+			{0, "admit a", "1/0/0"}, {0, "reset", "0/0/0"},
+			{0, "admit b", "1/0/0"}, {s, "a void", "1/0/0"}, {s, "b fail", "1/1/1"},
 		}},
 	}
 	for _, tt := range tests {

@@ -39,7 +39,7 @@ type lastSpan struct {
 	head, n   int
 	counts_   counts
 	early     bool
-	out       int
+	era       stamp // times it was emptied
 }
 
 type timed struct {
@@ -51,17 +51,15 @@ var _ window = (*lastSpan)(nil)
 
 func (w *lastSpan) admit(time.Duration) stamp {
 	if w.early {
-		w.out++
 		w.counts_.total++
 	}
-	return 0
+	return w.era + 1
 }
 
-func (w *lastSpan) add(now time.Duration, _ stamp, r result) bool {
+func (w *lastSpan) add(now time.Duration, s stamp, r result) bool {
 	w.touch(now)
-	if w.early && w.out > 0 {
-		w.out--
-		w.counts_.total--
+	if w.early && s == w.era+1 {
+		w.counts_.total-- // its result takes the place
 	}
 	if r.void {
 		return true
@@ -99,7 +97,10 @@ func (w *lastSpan) grow() {
 
 func (w *lastSpan) counts() *counts { return &w.counts_ }
 
-func (w *lastSpan) reset(time.Duration) { w.head, w.n, w.out, w.counts_ = 0, 0, 0, counts{} }
+func (w *lastSpan) reset(time.Duration) {
+	w.head, w.n, w.counts_ = 0, 0, counts{}
+	w.era++
+}
 
 // ErrorTimes holds the instants of the last errors, as semian does: successes
 // leave no trace, and an error is forgotten once it is older than the span.
