@@ -51,15 +51,15 @@ func (c failsafeConfig) settings() string {
 	out := fmt.Sprintf("{dialect: %s, ", c.dialect)
 	switch {
 	case c.ratio > 0:
-		out += fmt.Sprintf("ratio: %g%%, min_calls: %d, window: %s, ", c.ratio, c.minCalls, brief(c.period))
+		out += fmt.Sprintf("ratio: %g%%, min_calls: %d, window: {buckets: {span: %s, n: 10}}, ", c.ratio, c.minCalls, brief(c.period))
 	case c.period > 0:
-		out += fmt.Sprintf("failures: %d, window: %s, ", c.failures, brief(c.period))
+		out += fmt.Sprintf("failures: %d, window: {buckets: {span: %s, n: 10}}, ", c.failures, brief(c.period))
 	default:
 		out += fmt.Sprintf("failures: %d, window: %d, ", c.failures, c.of)
 	}
 	out += fmt.Sprintf("cooldown: %s, ", brief(c.cooldown))
 	if c.successes > 0 {
-		out += fmt.Sprintf("successes: %d, probes: %d, ", c.successes, c.probes)
+		out += fmt.Sprintf("probes: %d, half_open: {need: %d}, ", c.probes, c.successes)
 	}
 	return out + verdictsOf(!c.forgives) + "}"
 }

@@ -89,11 +89,11 @@ func (c gobreakerConfig) settings() string {
 	} else {
 		out += fmt.Sprintf("ratio: %.0f%%, min_calls: %d, ", c.ratio*100, c.minCalls)
 	}
-	if c.interval > 0 {
-		out += fmt.Sprintf("window: %s, ", brief(c.interval))
-	}
-	if c.buckets > 0 {
-		out += fmt.Sprintf("buckets: %d, ", c.buckets)
+	switch {
+	case c.buckets > 0:
+		out += fmt.Sprintf("window: {buckets: {span: %s, n: %d, align: generation}}, ", brief(c.interval), c.buckets)
+	case c.interval > 0:
+		out += fmt.Sprintf("window: {fixed: %s}, ", brief(c.interval))
 	}
 	return out + fmt.Sprintf("cooldown: %s, probes: %d, %s}", brief(c.cooldown), c.probes, c.verdicts())
 }

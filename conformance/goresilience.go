@@ -103,7 +103,7 @@ type goresilienceConfig struct {
 }
 
 func (c goresilienceConfig) settings() string {
-	return fmt.Sprintf("{dialect: goresilience, ratio: %d%%, min_calls: %d, window: %s, buckets: %d, cooldown: %s, probes: %d}",
+	return fmt.Sprintf("{dialect: goresilience, ratio: %d%%, min_calls: %d, window: {buckets: {span: %s, n: %d}}, cooldown: %s, probes: %d}",
 		c.ratio, c.minCalls, brief(c.window), c.buckets, brief(c.cooldown), c.probes)
 }
 

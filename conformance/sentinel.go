@@ -118,13 +118,17 @@ func (c sentinelConfig) settings() string {
 	out := fmt.Sprintf("{dialect: %s, ", c.dialect)
 	switch {
 	case c.slow > 0:
-		out += fmt.Sprintf("slow_ratio: %g%%, slow_after: %s, ", c.ratio, brief(c.slow))
+		out += fmt.Sprintf("slow: {over: %s, ratio: %g%%}, ", brief(c.slow), c.ratio)
 	case c.failures > 0:
 		out += fmt.Sprintf("failures: %d, ", c.failures)
 	default:
 		out += fmt.Sprintf("ratio: %g%%, ", c.ratio)
 	}
-	out += fmt.Sprintf("min_calls: %d, window: %s, buckets: %d, cooldown: %s, probes: %d", c.minCalls, brief(c.window), c.buckets, brief(c.cooldown), c.probes)
+	// A minimum of none is one of one: only a result decides.
+	out += fmt.Sprintf("min_calls: %d, window: {buckets: {span: %s, n: %d}}, cooldown: %s", max(c.minCalls, 1), brief(c.window), c.buckets, brief(c.cooldown))
+	if c.probes > 0 { // everyone passes until so many succeed
+		out += fmt.Sprintf(", probes: %d, half_open: {admit: everyone}", c.probes)
+	}
 	if c.slow == 0 {
 		out += ", " + verdictsOf(!c.forgives)
 	}

@@ -27,7 +27,7 @@ type Breaker struct {
 	MinCalls    int           `yaml:"min_calls" unit:"count" min:"1" also:"minimum,minimumNumberOfCalls,minimum_number_of_calls,minimumThroughput,minimum_calls,requestVolumeThreshold" help:"results before it may open"`
 	Clamp       bool          `yaml:"clamp" quiet:"true" help:"a min_calls above the window counts as the window"`
 	Evaluate    string        `yaml:"evaluate" quiet:"true" enum:"completion,failure,admission,tick" help:"when it is decided whether it opens"`
-	Tick        time.Duration `yaml:"tick" quiet:"true" unit:"duration" min:"0s" open:"min" help:"time between two decisions; for evaluate: tick"`
+	Tick        time.Duration `yaml:"tick" quiet:"true" unit:"duration" min:"0s" open:"min" help:"time between two decisions, the first so long after it closed; for evaluate: tick"`
 	Resolution  time.Duration `yaml:"resolution" quiet:"true" unit:"duration" min:"0s" help:"its clock goes in steps of so much: instants are rounded down"`
 	CountAt     string        `yaml:"count_at" quiet:"true" enum:"completion,admission" help:"when a call enters the window's total"`
 
@@ -63,10 +63,12 @@ type Slow struct {
 type HalfOpenRule struct {
 	Admit   string        `yaml:"admit" enum:"total,in_flight,everyone,interval" help:"probes in all, probes at once, every call, or one call a cooldown while it stays open"`
 	Decide  string        `yaml:"decide" enum:"successes,results,clean,majority,mirror" help:"closes at so many successes and opens at a failure; after so many results decides by the trip rule, or closes if none was bad; closes at so many successes of the last few; or mirrors the trip rule"`
-	Need    int           `yaml:"need" unit:"count" min:"0" default:"probes" help:"successes, or results, that decide"`
+	Need    int           `yaml:"need" unit:"count" min:"0" default:"probes" help:"successes, or results, that decide; results that decide by a share are at most min_calls"`
 	Of      int           `yaml:"of" unit:"count" min:"0" default:"need" help:"results looked at; for decide: majority"`
 	MaxStay time.Duration `yaml:"max_stay" unit:"duration" min:"0s" forever:"true" also:"maxWaitDurationInHalfOpenState" help:"time after which it ends without a decision"`
 	Then    string        `yaml:"then" enum:"open,closed" help:"where it goes after max_stay"`
+	Refusal string        `yaml:"refusal" enum:"nothing,reopens" help:"what a call that half-open refuses does: reopens starts the cooldown over"`
+	Keep    bool          `yaml:"keep" help:"the result that closes it is the first of the new window"`
 	Timeout time.Duration `yaml:"timeout" unit:"duration" min:"0s" open:"min" also:"half_open_resource_timeout" help:"limit on a probe, below that of other calls"`
 }
 
@@ -117,7 +119,7 @@ func (c *Breaker) UsePreset(dialect string) {
 		Rounding: roundExact, Slow: Slow{Ratio: 1}, Evaluate: atCompletion, CountAt: atCompletion,
 		Cooldown: 30 * time.Second, Open: OpenTime{Growth: 1, From: fromOpened, Wake: wakeCall},
 		Probes:       1,
-		HalfOpen:     HalfOpenRule{Admit: admitTotal, Decide: decideSuccesses, MaxStay: -1, Then: stayOpen},
+		HalfOpen:     HalfOpenRule{Admit: admitTotal, Decide: decideSuccesses, MaxStay: -1, Then: stayOpen, Refusal: refusalNothing},
 		NeutralProbe: neutralSlotBack,
 		Stragglers:   Stragglers{Closed: stragglerDrop, Open: stragglerDrop, HalfOpen: stragglerDrop},
 		ClearOn:      []string{"closed"},
@@ -261,6 +263,9 @@ func (c *Breaker) halfOpen() halfOpenPlan {
 	}
 	if h.Need == 0 {
 		h.Need = h.probes
+		if h.Decide == decideResults && c.Consecutive == 0 && c.Failures == 0 {
+			h.Need = min(h.Need, c.MinCalls) // a share is judged from min_calls results on
+		}
 	}
 	if h.Of == 0 {
 		h.Of = max(h.Need, h.probes)

@@ -12,7 +12,7 @@ import (
 type machineClock struct {
 	used    bool
 	tick    time.Duration // 0: none
-	ticked  time.Duration // last tick looked at
+	ticked  time.Duration // last tick looked at, or the entry into closed
 	wakes   bool
 	maxStay time.Duration // -1: for ever
 	then    State
@@ -104,12 +104,13 @@ func (k *machineClock) advance(m *Machine, now time.Duration, all bool) {
 
 // skipTicks passes the ticks at which there is nothing to decide.
 func (k *machineClock) skipTicks(m *Machine, now time.Duration) {
-	if k.tick == 0 {
+	if k.tick == 0 || m.state != Closed {
 		return
 	}
-	if c := m.held; m.state != Closed || c.failures+c.slow == 0 {
-		// The last tick before now; the next one is still to come.
-		k.ticked = max(k.ticked, (now-1)/k.tick*k.tick)
+	if c := m.held; c.failures+c.slow == 0 {
+		// With nothing to decide that of now is passed too: what comes at a
+		// tick always waits for the next one.
+		k.ticked = max(k.ticked, k.entry+(now-k.entry)/k.tick*k.tick)
 	}
 }
 

@@ -57,9 +57,9 @@ var Dialects = map[string]Dialect{
 		},
 	},
 	"polly-v8": {
-		Of: "Polly 8.7.0", Known: "read", Verdicts: everyError(map[call.Class]Verdict{call.Cancelled: Neutral}),
+		Of: "Polly 8.7.0", Known: "read", Verdicts: everyError(map[call.Class]Verdict{call.Cancelled: Success}),
 		Keys:  "ratio window min_calls cooldown open mode",
-		About: "decides at failures only; any outcome that is not handled closes, a cancelled probe too",
+		About: "decides at failures only; what is not handled is a success, a cancelled call too",
 		set: func(c *Breaker) {
 			c.Window, c.Ratio, c.MinCalls = &Buckets{Span: 30 * time.Second, N: 10, Align: alignFirstEvent}, 0.1, 100
 			c.Evaluate, c.Cooldown, c.Lease = atFailure, 5*time.Second, -1
@@ -112,12 +112,13 @@ var Dialects = map[string]Dialect{
 	},
 	"hystrix": {
 		Of: "Hystrix 1.5.13", Known: "read",
-		Verdicts: everyError(map[call.Class]Verdict{call.ClientError: Suspect, call.Cancelled: Suspect, call.Rejected: Lost}),
+		Verdicts: everyError(map[call.Class]Verdict{call.ClientError: Suspect, call.Cancelled: Suspect}),
 		Keys:     "ratio window min_calls tick cooldown mode",
-		About:    "decides every 500 ms; a refused probe leaves it half-open for good",
+		About:    "decides every 500 ms; half-open, every call that ends and is no success opens it, a refused one too, so under traffic it hardly closes",
 		set: func(c *Breaker) {
-			c.Window, c.Ratio, c.Rounding, c.MinCalls = &Buckets{Span: 10 * time.Second, N: 20, Align: alignEpoch}, 0.5, roundDown, 20
-			c.Evaluate, c.Tick = atTick, 500*time.Millisecond
+			c.Window, c.Ratio, c.Rounding, c.MinCalls = &Buckets{Span: 10 * time.Second, N: 20, Align: alignGeneration}, 0.5, roundDown, 20
+			c.Evaluate, c.Tick, c.Resolution = atTick, 500*time.Millisecond, time.Millisecond
+			c.HalfOpen.Refusal = refusalReopens
 			c.Cooldown, c.Open.Past, c.Lease = 5*time.Second, true, -1
 			c.Stragglers = Stragglers{Closed: stragglerCount, Open: stragglerRecord, HalfOpen: stragglerCount}
 		},
@@ -168,7 +169,7 @@ var Dialects = map[string]Dialect{
 		},
 	},
 	"semian": {
-		Of: "semian 0.28.2", Known: "read", Verdicts: everyError(map[call.Class]Verdict{call.ClientError: Success, call.Cancelled: Neutral, call.Rejected: Neutral}),
+		Of: "semian 0.28.2", Known: "read", Verdicts: everyError(map[call.Class]Verdict{call.ClientError: Success, call.Cancelled: Neutral}),
 		Keys:  "failures window cooldown open probes half_open",
 		About: "errors of the last while, successes leave no trace; the wait counts from the last error, everyone passes half-open",
 		set: func(c *Breaker) {
@@ -196,10 +197,10 @@ var Dialects = map[string]Dialect{
 		Keys:  "ratio window cooldown",
 		About: "its threshold is infinite by default, so it never opens until ratio is set",
 		set: func(c *Breaker) {
-			c.Window, c.MinCalls = &LastSpan{Span: 20 * time.Second}, 5
+			c.Window, c.MinCalls = &LastSpan{Span: 20 * time.Second, Inclusive: true}, 5
 			c.Failures = 1_000_000_000 // never
 			c.Evaluate, c.Cooldown, c.Open.Wake = atFailure, 500*time.Millisecond, wakeTimer
-			c.HalfOpen.Admit = admitEveryone
+			c.HalfOpen.Admit, c.HalfOpen.Keep = admitEveryone, true
 			c.Stragglers = Stragglers{Closed: stragglerCount, Open: stragglerRecord, HalfOpen: stragglerCount}
 		},
 	},

@@ -19,12 +19,21 @@ const (
 	neutralReopen   = "reopen"
 )
 
+// What a call refused while half-open does.
+const (
+	refusalNothing = "nothing"
+	refusalReopens = "reopens"
+)
+
 // gate is one half-open episode: what it admits, and what the results of the
 // probes decide.
 type gate struct {
 	permits permits
 	jury    jury
 	neutral string
+
+	refusalReopens bool // a call refused here opens the breaker
+	keep           bool // the result that closes is the first of the new window
 }
 
 // reset begins an episode.
@@ -88,6 +97,7 @@ type slotID struct {
 // has not reported within its lease gives its slot back.
 type slots struct {
 	lease time.Duration // -1: for ever
+	size  int           // at the start of an episode
 	slots []slot
 }
 
@@ -159,6 +169,7 @@ func (s *slots) extra() {
 }
 
 func (s *slots) reset() {
+	s.slots = s.slots[:s.size] // what was added in the last episode is gone
 	for i := range s.slots {
 		s.slots[i].state = slotFree
 	}

@@ -130,13 +130,13 @@ func (c *Breaker) NewMachine(stream uint64) *Machine {
 
 // gate builds what half-open admits and decides.
 func (c *Breaker) gate(rule *tripRule) gate {
-	g := gate{neutral: c.NeutralProbe}
+	g := gate{neutral: c.NeutralProbe, refusalReopens: c.HalfOpen.Refusal == refusalReopens, keep: c.HalfOpen.Keep}
 	h := c.halfOpen()
 	switch h.Admit {
 	case admitInFlight:
 		g.permits = &inFlight{size: h.probes}
 	case admitTotal:
-		g.permits = &slots{lease: c.lease(), slots: make([]slot, h.probes)}
+		g.permits = &slots{lease: c.lease(), size: h.probes, slots: make([]slot, h.probes)}
 	default:
 		g.permits = everyone{}
 	}
@@ -229,12 +229,15 @@ func (m *Machine) enters(now time.Duration, t *Token) bool {
 		m.enter(now, HalfOpen)
 	}
 	slot, ok := m.gate.permits.admit(now)
-	if ok {
-		m.Probes++
-		m.lastProbe = now
-		t.slot = slot
+	if !ok {
+		if m.gate.refusalReopens {
+			m.enter(now, Open)
+		}
+		return false
 	}
-	return ok
+	m.Probes++
+	m.lastProbe, t.slot = now, slot
+	return true
 }
 
 // tripped looks at the window as it is at now.
@@ -300,6 +303,9 @@ func (m *Machine) settle(now time.Duration, t *Token, v Verdict, r result) {
 		m.Opens++
 	case closes:
 		m.enter(now, Closed)
+		if m.gate.keep {
+			m.window.add(now, 0, r)
+		}
 	case stale:
 		if v != Neutral && v != Lost {
 			m.Stale++
@@ -332,7 +338,7 @@ func (m *Machine) judge(now time.Duration, t *Token, v Verdict, r result) decisi
 		if m.tests != nil && !straggler {
 			return m.testResult(now, v, r)
 		}
-		return m.openResult(now, v, r, m.stragglers.Open)
+		return m.openResult(now, t, v, r)
 	case HalfOpen:
 		if !straggler {
 			return m.gate.record(now, t.slot, v, r, false)
@@ -377,7 +383,8 @@ func (m *Machine) close(now time.Duration, r result) {
 }
 
 // openResult is a result that comes while open.
-func (m *Machine) openResult(now time.Duration, v Verdict, r result, does string) decision {
+func (m *Machine) openResult(now time.Duration, t *Token, v Verdict, r result) decision {
+	does := m.stragglers.Open
 	if m.forced {
 		return undecided
 	}
@@ -386,7 +393,7 @@ func (m *Machine) openResult(now time.Duration, v Verdict, r result, does string
 	}
 	switch does {
 	case stragglerRecord:
-		m.window.add(now, 0, r)
+		m.window.add(now, t.stamp, r)
 		return undecided
 	case stragglerExtend:
 		if r.failed {
@@ -399,7 +406,7 @@ func (m *Machine) openResult(now time.Duration, v Verdict, r result, does string
 		}
 		return undecided
 	case stragglerReopen:
-		m.window.add(now, 0, r)
+		m.window.add(now, t.stamp, r)
 		if !r.void && m.rule.trips(m.held) {
 			return opens
 		}
@@ -446,6 +453,7 @@ func (m *Machine) enter(now time.Duration, s State) {
 	case Closed:
 		m.timer.closed()
 		m.thin.begin(now)
+		m.clock.ticked = now
 		m.Closes++
 	}
 	m.clock.entry = now

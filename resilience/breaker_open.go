@@ -66,11 +66,14 @@ func (t *openTimer) grown() time.Duration {
 	x := float64(t.cooldown)
 	for range t.failed {
 		if x >= float64(most) {
-			return most
+			break
 		}
 		x *= t.Growth
 	}
-	return min(time.Duration(x), most)
+	if x >= float64(most) { // it may not fit into a Duration
+		return most
+	}
+	return time.Duration(x)
 }
 
 // restart counts the same cooldown from now.

@@ -1,5 +1,7 @@
 package resilience
 
+import "math"
+
 // When a breaker decides whether it opens, and when a call enters its total.
 const (
 	atCompletion = "completion"
@@ -84,8 +86,8 @@ func (r *tripRule) share(part, total int, threshold float64) bool {
 	case toNearest: // in binary fractions, as hystrix-go and failsafe-go: 23 of 40 are 57
 		percent := float64(float64(part) / float64(total) * 100)
 		x, limit = float64(int(percent+0.5)), float64(threshold*100)
-	case downward:
-		x, limit = float64(100*part/total), float64(threshold*100)
+	case downward: // in binary fractions too: 29 of 100 are 28
+		x, limit = math.Trunc(float64(float64(part)/float64(total)*100)), float64(threshold*100)
 	}
 	if r.above {
 		return x > limit+nearly

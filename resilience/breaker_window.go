@@ -21,7 +21,10 @@ type window interface {
 	reset(now time.Duration)
 }
 
-// stamp tells a window when a call was admitted, in the window's own terms.
+// stamp tells a window when a call was admitted, in the window's own terms; 0 is
+// that of a call which no window saw come. Where calls are in the total from
+// their admission, the result of one that is not (it came half-open, or before
+// the window was emptied) enters the total itself.
 type stamp int64
 
 // result is one recorded call. A result without a verdict only ends what its
@@ -118,7 +121,8 @@ func (*SinceClear) make(countAtAdmission bool) window {
 
 type sinceClear struct {
 	counts_ counts
-	early   bool // the total grows at admission
+	early   bool  // the total grows at admission
+	era     stamp // times it was emptied
 }
 
 var _ window = (*sinceClear)(nil)
@@ -129,13 +133,13 @@ func (w *sinceClear) admit(time.Duration) stamp {
 	if w.early {
 		w.counts_.total++
 	}
-	return 0
+	return w.era + 1
 }
 
-func (w *sinceClear) add(_ time.Duration, _ stamp, r result) bool {
+func (w *sinceClear) add(_ time.Duration, s stamp, r result) bool {
 	switch {
 	case r.void:
-	case w.early:
+	case w.early && s == w.era+1:
 		w.counts_.judge(r)
 	default:
 		w.counts_.add(r)
@@ -145,7 +149,10 @@ func (w *sinceClear) add(_ time.Duration, _ stamp, r result) bool {
 
 func (w *sinceClear) counts() *counts { return &w.counts_ }
 
-func (w *sinceClear) reset(time.Duration) { w.counts_ = counts{} }
+func (w *sinceClear) reset(time.Duration) {
+	w.counts_ = counts{}
+	w.era++
+}
 
 // LastCalls holds the last N results.
 type LastCalls struct {
@@ -174,7 +181,7 @@ type lastCalls struct {
 	held    int
 	counts_ counts
 	early   bool
-	out     int // admitted and not reported; with early
+	era     stamp // times it was emptied
 }
 
 var _ window = (*lastCalls)(nil)
@@ -183,16 +190,14 @@ func (w *lastCalls) touch(time.Duration) {}
 
 func (w *lastCalls) admit(time.Duration) stamp {
 	if w.early {
-		w.out++
 		w.counts_.total++
 	}
-	return 0
+	return w.era + 1
 }
 
-func (w *lastCalls) add(_ time.Duration, _ stamp, r result) bool {
-	if w.early && w.out > 0 {
-		w.out--
-		w.counts_.total--
+func (w *lastCalls) add(_ time.Duration, s stamp, r result) bool {
+	if w.early && s == w.era+1 {
+		w.counts_.total-- // its result takes the place
 	}
 	if r.void {
 		return true
@@ -213,4 +218,7 @@ func (w *lastCalls) add(_ time.Duration, _ stamp, r result) bool {
 
 func (w *lastCalls) counts() *counts { return &w.counts_ }
 
-func (w *lastCalls) reset(time.Duration) { w.at, w.held, w.out, w.counts_ = 0, 0, 0, counts{} }
+func (w *lastCalls) reset(time.Duration) {
+	w.at, w.held, w.counts_ = 0, 0, counts{}
+	w.era++
+}

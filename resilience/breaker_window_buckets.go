@@ -52,6 +52,7 @@ func (w *Buckets) make(countAtAdmission bool) window {
 // the number of the bucket, or the instant of its first result.
 type bucket struct {
 	start int64
+	id    stamp
 	counts
 }
 
@@ -64,6 +65,9 @@ type buckets struct {
 	age     int64 // number of the bucket at the last touch
 	counts_ counts
 	early   bool // results go to the bucket of their admission, whose total has them
+
+	made  stamp // buckets begun so far
+	first stamp // of those, the last before it was emptied
 }
 
 var _ window = (*buckets)(nil)
@@ -116,7 +120,8 @@ func (w *buckets) begin(start int64) *bucket {
 	}
 	w.head = (w.head + 1) % len(w.ring)
 	w.n++
-	w.ring[w.head] = bucket{start: start}
+	w.made++
+	w.ring[w.head] = bucket{start: start, id: w.made}
 	return &w.ring[w.head]
 }
 
@@ -151,11 +156,11 @@ func (w *buckets) admit(now time.Duration) stamp {
 	b := w.current(now)
 	b.total++
 	w.counts_.total++
-	return stamp(b.start)
+	return b.id
 }
 
 func (w *buckets) add(now time.Duration, s stamp, r result) bool {
-	if !w.early {
+	if !w.early || s <= w.first {
 		if !r.void {
 			w.current(now).add(r)
 			w.counts_.add(r)
@@ -164,7 +169,7 @@ func (w *buckets) add(now time.Duration, s stamp, r result) bool {
 	}
 	w.touch(now)
 	for i := w.n - 1; i >= 0; i-- {
-		if b := w.nth(i); b.start == int64(s) {
+		if b := w.nth(i); b.id == s {
 			if !r.void {
 				b.judge(r)
 				w.counts_.judge(r)
@@ -180,6 +185,7 @@ func (w *buckets) counts() *counts { return &w.counts_ }
 func (w *buckets) reset(now time.Duration) {
 	w.n, w.began, w.counts_ = 0, now, counts{}
 	w.age = w.number(now)
+	w.first = w.made
 }
 
 // Fixed holds the results of one interval and forgets all of them when the next
@@ -209,7 +215,6 @@ type fixed struct {
 	sinceClear
 	interval time.Duration
 	began    time.Duration
-	number   stamp
 }
 
 var _ window = (*fixed)(nil)
@@ -222,17 +227,15 @@ func (w *fixed) touch(now time.Duration) {
 
 func (w *fixed) admit(now time.Duration) stamp {
 	w.touch(now)
-	w.sinceClear.admit(now)
-	return w.number
+	return w.sinceClear.admit(now)
 }
 
 func (w *fixed) add(now time.Duration, s stamp, r result) bool {
 	w.touch(now)
-	return s == w.number && w.sinceClear.add(now, s, r)
+	return (s == 0 || s == w.era+1) && w.sinceClear.add(now, s, r)
 }
 
 func (w *fixed) reset(now time.Duration) {
 	w.sinceClear.reset(now)
 	w.began = now
-	w.number++
 }

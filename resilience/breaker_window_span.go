@@ -7,9 +7,11 @@ import (
 )
 
 // LastSpan holds the results of the last while exactly: a result counts until it
-// is so old, and not when it is.
+// is so old, and not when it is unless inclusive.
 type LastSpan struct {
 	Span time.Duration `yaml:"span" unit:"duration" min:"0s" open:"min" short:"true" required:"true" help:"age at which a result is forgotten"`
+
+	Inclusive bool `yaml:"inclusive" help:"at exactly that age a result still counts"`
 }
 
 // Validate has nothing to add to the range of the field.
@@ -25,18 +27,19 @@ func (*LastSpan) Example() string { return "10s" }
 func (w *LastSpan) Text() string { return brief(w.Span) }
 
 func (w *LastSpan) make(countAtAdmission bool) window {
-	return &lastSpan{span: w.Span, early: countAtAdmission}
+	return &lastSpan{span: w.Span, inclusive: w.Inclusive, early: countAtAdmission}
 }
 
 // lastSpan remembers each result of the span, 16 bytes. With early a call is in
 // the total from its admission to its result, and then its result is.
 type lastSpan struct {
-	span    time.Duration
-	times   []timed // ring of a power of two
-	head, n int
-	counts_ counts
-	early   bool
-	out     int
+	span      time.Duration
+	inclusive bool
+	times     []timed // ring of a power of two
+	head, n   int
+	counts_   counts
+	early     bool
+	era       stamp // times it was emptied
 }
 
 type timed struct {
@@ -48,17 +51,15 @@ var _ window = (*lastSpan)(nil)
 
 func (w *lastSpan) admit(time.Duration) stamp {
 	if w.early {
-		w.out++
 		w.counts_.total++
 	}
-	return 0
+	return w.era + 1
 }
 
-func (w *lastSpan) add(now time.Duration, _ stamp, r result) bool {
+func (w *lastSpan) add(now time.Duration, s stamp, r result) bool {
 	w.touch(now)
-	if w.early && w.out > 0 {
-		w.out--
-		w.counts_.total--
+	if w.early && s == w.era+1 {
+		w.counts_.total-- // its result takes the place
 	}
 	if r.void {
 		return true
@@ -73,12 +74,17 @@ func (w *lastSpan) add(now time.Duration, _ stamp, r result) bool {
 }
 
 func (w *lastSpan) touch(now time.Duration) {
-	for w.n > 0 && now-w.times[w.head].at >= w.span {
+	for w.n > 0 && w.gone(now-w.times[w.head].at) {
 		w.counts_.take(w.times[w.head].result)
 		w.head = (w.head + 1) & (len(w.times) - 1)
 		w.n--
 	}
 	w.counts_.row = min(w.counts_.row, w.counts_.failures)
+}
+
+// gone reports whether a result of that age is forgotten.
+func (w *lastSpan) gone(age time.Duration) bool {
+	return age > w.span || age == w.span && !w.inclusive
 }
 
 func (w *lastSpan) grow() {
@@ -91,7 +97,10 @@ func (w *lastSpan) grow() {
 
 func (w *lastSpan) counts() *counts { return &w.counts_ }
 
-func (w *lastSpan) reset(time.Duration) { w.head, w.n, w.out, w.counts_ = 0, 0, 0, counts{} }
+func (w *lastSpan) reset(time.Duration) {
+	w.head, w.n, w.counts_ = 0, 0, counts{}
+	w.era++
+}
 
 // ErrorTimes holds the instants of the last errors, as semian does: successes
 // leave no trace, and an error is forgotten once it is older than the span.

@@ -1,25 +1,23 @@
-package resilience
+package resilience_test
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v4"
-
 	"blastradius/internal/conform"
+	"blastradius/resilience"
+	"blastradius/scenarios"
 	"blastradius/sim/call"
 )
 
 // subject plays a dialect to a trace.
 type subject struct {
-	machine  *Machine
-	verdicts [call.NumClasses]Verdict
-	tokens   []Token
+	config  *resilience.Breaker
+	machine *resilience.Machine
+	tokens  []resilience.Token
 }
 
 func (s *subject) Admit(at time.Duration, _ int) bool {
@@ -31,84 +29,27 @@ func (s *subject) Admit(at time.Duration, _ int) bool {
 }
 
 func (s *subject) Complete(at time.Duration, id int, class call.Class) {
-	s.machine.Record(at, s.tokens[id], s.verdicts[class])
+	s.machine.Record(at, s.tokens[id], s.config.Judges(class))
 }
 
 func (s *subject) State(at time.Duration) conform.State {
-	return map[State]conform.State{Closed: conform.Closed, HalfOpen: conform.HalfOpen, Open: conform.Open}[s.machine.State(at)]
+	return [...]conform.State{
+		resilience.Closed: conform.Closed, resilience.HalfOpen: conform.HalfOpen, resilience.Open: conform.Open,
+	}[s.machine.State(at)]
 }
 
-func newSubject(t *testing.T, settings string) *subject {
+// configOf reads the settings of a trace as a scenario has them.
+func configOf(t *testing.T, settings string) *resilience.Breaker {
 	t.Helper()
-	var keys map[string]any
-	if err := yaml.Unmarshal([]byte(settings), &keys); err != nil {
+	text := fmt.Sprintf(`endpoints: {e: {arrivals: {even: 1/s}, calls: [d]}}
+dependencies: {d: {latency: 1ms, stack: [{breaker: %s}]}}
+arms: {it: {}}
+`, settings)
+	f, err := scenarios.Load("trace", []byte(text))
+	if err != nil {
 		t.Fatal(err)
 	}
-	c := NewBreaker(keys["dialect"].(string))
-	given := map[string]bool{}
-	for k := range keys {
-		given[k] = true
-	}
-	c.Chose(given)
-	num := func(k string) int { n, _ := strconv.Atoi(fmt.Sprint(keys[k])); return n }
-	dur := func(k string) time.Duration { d, _ := time.ParseDuration(fmt.Sprint(keys[k])); return d }
-	share := func(k string) float64 {
-		f, _ := strconv.ParseFloat(strings.TrimSuffix(fmt.Sprint(keys[k]), "%"), 64)
-		return f / 100
-	}
-	for k := range keys {
-		switch k {
-		case "consecutive":
-			c.Consecutive = num(k)
-		case "failures":
-			c.Failures = num(k)
-		case "ratio":
-			c.Ratio = share(k)
-		case "min_calls":
-			c.MinCalls = num(k)
-		case "cooldown":
-			c.Cooldown = dur(k)
-		case "probes":
-			if c.Probes = num(k); c.Probes == 0 {
-				c.Probes = 1
-			} else if strings.HasPrefix(c.Dialect, "sentinel") {
-				c.HalfOpen.Admit = admitEveryone
-			}
-		case "successes":
-			c.HalfOpen.Need = num(k)
-		case "slow_ratio":
-			c.Slow.Ratio = share(k)
-		case "slow_after":
-			c.Slow.Over = dur(k)
-		case "window":
-			switch w := c.Window.(type) {
-			case *LastCalls:
-				w.N = num(k)
-			case *Fixed:
-				w.Interval = dur(k)
-			case *Buckets:
-				w.Span = dur(k)
-			case *Lagging:
-				w.Span = dur(k)
-			}
-		case "buckets":
-			switch w := c.Window.(type) {
-			case *Buckets:
-				w.N = num(k)
-			case *Lagging:
-				w.N = num(k)
-			}
-		case "verdicts":
-			c.Verdicts = map[string]string{}
-			for class, v := range keys[k].(map[string]any) {
-				c.Verdicts[class] = v.(string)
-			}
-		case "dialect":
-		default:
-			t.Fatalf("key %s", k)
-		}
-	}
-	return &subject{machine: c.NewMachine(1), verdicts: verdictsOf(c.Dialect, c.Verdicts)}
+	return f.Arms()[0].Config.Dependencies[0].Stack[0].Config.(*resilience.Breaker)
 }
 
 // divergences are traces of a library that its dialect does not follow; docs
@@ -127,13 +68,17 @@ func TestDialectsDoWhatTheirLibrariesDid(t *testing.T) {
 		}
 		f, err := conform.Decode(text)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: %v", path, err)
 		}
 		t.Run(f.Dialect, func(t *testing.T) {
 			bad, all := 0, 0
+			configs := map[*conform.Group]*resilience.Breaker{}
 			for g, tr := range f.All() {
 				all++
-				d := conform.Replay(g, tr, newSubject(t, g.Settings))
+				if configs[g] == nil {
+					configs[g] = configOf(t, g.Settings)
+				}
+				d := conform.Replay(g, tr, &subject{config: configs[g], machine: configs[g].NewMachine(1)})
 				if named := divergences[f.Dialect+" "+tr.Name]; named != (d != nil) {
 					t.Errorf("%s: named as a divergence: %v, diverges: %v", tr.Name, named, d != nil)
 				}
@@ -144,9 +89,21 @@ func TestDialectsDoWhatTheirLibrariesDid(t *testing.T) {
 				}
 			}
 			t.Logf("%d of %d traces differ", bad, all)
-			if known := Dialects[f.Dialect].Known; (known == "observed") != (f.Read == "") {
+			if known := resilience.Dialects[f.Dialect].Known; (known == "observed") != (f.Read == "") {
 				t.Errorf("the dialect is marked %q, its traces are read in %q", known, f.Read)
 			}
 		})
+	}
+}
+
+// Every dialect that is some library's has traces.
+func TestEveryDialectHasTraces(t *testing.T) {
+	for name := range resilience.Dialects {
+		if name == resilience.OwnDialect {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join("testdata/conformance", name+".txt")); err != nil {
+			t.Error(err)
+		}
 	}
 }

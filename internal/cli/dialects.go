@@ -16,7 +16,7 @@ var keyGroups = []struct {
 	{"What opens it", []string{"window", "consecutive", "failures", "ratio", "above", "rounding", "min_calls", "clamp", "slow.over", "slow.ratio", "slow.in_flight"}},
 	{"When it decides", []string{"evaluate", "tick", "resolution", "count_at", "record"}},
 	{"How long it stays open", []string{"cooldown", "open.growth", "open.max", "open.jitter", "open.from", "open.past", "open.wake"}},
-	{"Half-open", []string{"half_open.admit", "probes", "half_open.decide", "half_open.need", "half_open.of", "neutral_probe", "lease", "half_open.max_stay", "half_open.then"}},
+	{"Half-open", []string{"half_open.admit", "probes", "half_open.decide", "half_open.need", "half_open.of", "neutral_probe", "lease", "half_open.max_stay", "half_open.then", "half_open.refusal", "half_open.keep"}},
 	{"Late results", []string{"stragglers.closed", "stragglers.open", "stragglers.half_open", "clear_on"}},
 	{"What an outcome means", []string{"verdicts.ok", "verdicts.client_error", "verdicts.server_error", "verdicts.throttled", "verdicts.connect_error", "verdicts.timeout", "verdicts.cancelled", "verdicts.rejected", "verdicts.degraded"}},
 }
