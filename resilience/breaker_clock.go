@@ -42,6 +42,21 @@ const never = time.Duration(math.MaxInt64)
 
 // due is the next instant at which something happens by itself.
 func (k *machineClock) due(m *Machine) time.Duration {
+	return min(k.move(m), k.age(m))
+}
+
+// age is when the next call becomes slow.
+func (k *machineClock) age(m *Machine) time.Duration {
+	if k.ages != nil && !m.forced && !m.disabled {
+		if at, ok := k.ages.due(); ok {
+			return at
+		}
+	}
+	return never
+}
+
+// move is when the state moves, or it is decided whether it does.
+func (k *machineClock) move(m *Machine) time.Duration {
 	next := never
 	if m.forced || m.disabled {
 		return next
@@ -60,11 +75,6 @@ func (k *machineClock) due(m *Machine) time.Duration {
 			next = k.entry + k.maxStay
 		}
 	}
-	if k.ages != nil {
-		if at, ok := k.ages.due(); ok {
-			next = min(next, at)
-		}
-	}
 	return next
 }
 
@@ -73,19 +83,15 @@ func (k *machineClock) due(m *Machine) time.Duration {
 // those happen too.
 func (k *machineClock) advance(m *Machine, now time.Duration, all bool) {
 	for {
-		k.skipTicks(m, now)
-		at := k.due(m)
+		age := k.age(m)
+		k.skipTicks(m, min(now, age))
+		at := k.move(m)
+		if age < at && (age < now || age == now && all) {
+			k.slow(m, age)
+			continue
+		}
 		if at > now {
 			return
-		}
-		if k.ages != nil {
-			if a, ok := k.ages.due(); ok && a == at {
-				if at == now && !all {
-					return
-				}
-				k.slow(m, at)
-				continue
-			}
 		}
 		switch m.state {
 		case Closed:
@@ -127,12 +133,16 @@ func (m *Machine) Due() time.Duration {
 	if !m.clock.used {
 		return never
 	}
-	return m.clock.due(m)
+	due := m.clock.due(m)
+	if r := m.resolution; r > 0 && due < never-r {
+		due = (due + r - 1) / r * r // its clock shows that instant only then
+	}
+	return due
 }
 
 // Tick lets everything happen that is due at now.
 func (m *Machine) Tick(now time.Duration) {
 	if m.clock.used {
-		m.clock.advance(m, now, true)
+		m.clock.advance(m, m.coarse(now), true)
 	}
 }

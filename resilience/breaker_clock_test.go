@@ -122,6 +122,23 @@ func TestBreakerMovesByItself(t *testing.T) {
 			{11*s + 1, "refused", Open},
 			{11*s + 1, "p succeed", Open},
 		}},
+		{"age: what becomes slow at a tick waits for the next one, which still comes", func(b *Breaker) {
+			b.Ratio, b.MinCalls, b.Cooldown, b.Slow = 0, 1, 10*s, Slow{Over: s, Ratio: 0.5, InFlight: true}
+			b.Evaluate, b.Tick = atTick, s
+		}, []action{
+			{0, "admit a", Closed},
+			{s, "admit b", Closed},
+			{2*s - 1, "admit c", Closed},
+			{2 * s, "refused", Open},
+		}},
+		{"age: the end of half-open at the same instant is not missed", func(b *Breaker) {
+			b.Ratio, b.MinCalls, b.Cooldown, b.Lease, b.HalfOpen.MaxStay, b.HalfOpen.Then = 0.5, 1, 10*s, -1, s, "closed"
+			b.Slow = Slow{Over: s, Ratio: 1, InFlight: true}
+		}, []action{
+			{0, "fail", Open},
+			{10 * s, "admit p", HalfOpen},
+			{11 * s, "succeed", Closed},
+		}},
 		{"age: a call from before is nothing to half-open", func(b *Breaker) {
 			b.Ratio, b.MinCalls, b.Cooldown, b.Lease, b.Slow = 0.5, 1, 10*s, -1, Slow{Over: 10*s + 500*ms, Ratio: 1, InFlight: true}
 		}, []action{
@@ -168,6 +185,24 @@ func TestSlowCallsInFlight(t *testing.T) {
 		if opened != tt.want {
 			t.Errorf("in flight %v: opened at %v, want %v", tt.inFlight, opened, tt.want)
 		}
+	}
+}
+
+// A clock that goes in steps shows what is due at its next step, and is not
+// turned back by being told the time.
+func TestDueOfACoarseClock(t *testing.T) {
+	m := breakerOf(func(b *Breaker) {
+		b.Consecutive, b.Cooldown, b.Open.Wake, b.Resolution = 1, 1500*time.Microsecond, wakeTimer, ms
+	}).NewMachine(0)
+	runTable(t, m, []action{{0, "fail", Open}})
+	if m.Due() != 2*ms {
+		t.Errorf("due at %v, want 2ms", m.Due())
+	}
+	if m.Tick(2*ms - 1); m.state != Open {
+		t.Errorf("%v a nanosecond before", m.state)
+	}
+	if m.Tick(2 * ms); m.state != HalfOpen {
+		t.Errorf("%v at 2ms", m.state)
 	}
 }
 

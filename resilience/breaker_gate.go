@@ -63,15 +63,10 @@ func (g *gate) record(now time.Duration, id slotID, v Verdict, r result, straggl
 			v = Failure
 		}
 	}
-	switch v {
-	case Lost:
+	if v == Lost {
 		return undecided
-	case Suspect, Failure:
-		r.failed = true
-	default:
-		r.failed = false
 	}
-	r.void = false // whatever has come so far speaks here
+	r.failed, r.void = v == Failure || v == Suspect, false
 	if !straggler {
 		g.permits.end(id)
 	}

@@ -71,6 +71,12 @@ func TestHalfOpenAdmits(t *testing.T) {
 			{3 * s, "alive", Open}, {3 * s, "neutral", Open}, {3 * s, "refused", Open},
 			{4 * s, "succeed", Closed},
 		}},
+		{"an answer that is alive is a result to every jury: it once was none to those of several results, and half-open never ended", func(b *Breaker) {
+			b.Ratio, b.Window, b.MinCalls, b.Cooldown, b.Probes, b.Lease, b.HalfOpen.Decide = 0.5, &LastCalls{N: 4}, 2, s, 2, -1, decideResults
+		}, []action{
+			{0, "fail", Closed}, {0, "fail", Open},
+			{s, "alive", HalfOpen}, {s, "alive", Closed},
+		}},
 		{"refusal: one refused opens it, and the cooldown starts over", quick(func(b *Breaker) { b.HalfOpen.Refusal = refusalReopens }), []action{
 			{0, "fail", Open},
 			{s, "admit a", HalfOpen},

@@ -187,14 +187,19 @@ func (m *Machine) admit(now time.Duration, t *Token) bool {
 	return false
 }
 
-// catchUp lets happen what is due by itself and gives the instant as the
-// machine's clock has it.
+// catchUp lets happen what is due by itself and gives the coarse instant.
 func (m *Machine) catchUp(now time.Duration) time.Duration {
-	if m.resolution > 0 {
-		now -= now % m.resolution
-	}
+	now = m.coarse(now)
 	if m.clock.used {
 		m.clock.advance(m, now, false)
+	}
+	return now
+}
+
+// coarse is the instant as the machine's clock has it.
+func (m *Machine) coarse(now time.Duration) time.Duration {
+	if m.resolution > 0 {
+		now -= now % m.resolution
 	}
 	return now
 }

@@ -47,6 +47,7 @@ var _ window = (*lagging)(nil)
 func (w *lagging) touch(now time.Duration) {
 	number := int64(now / w.width)
 	w.counts_.total, w.counts_.failures = w.total.read(number), w.failures.read(number)
+	w.counts_.row = min(w.counts_.row, w.counts_.failures)
 }
 
 func (w *lagging) admit(time.Duration) stamp { return 0 }

@@ -11,10 +11,10 @@ func TestLagging(t *testing.T) {
 		table []entry
 	}{
 		{"read: eleven seconds of the clock", []entry{
-			{0, "fail", "1/1/1"}, {11*s - 1, "look", "1/1/1"}, {11 * s, "look", "0/0/1"},
+			{0, "fail", "1/1/1"}, {11*s - 1, "look", "1/1/1"}, {11 * s, "look", "0/0/0"},
 		}},
 		{"a result makes those of ten seconds ago leave", []entry{
-			{0, "fail", "1/1/1"}, {10 * s, "fail", "1/1/2"},
+			{0, "fail", "1/1/1"}, {10 * s, "fail", "1/1/1"},
 		}},
 		{"a success drops old requests and leaves old errors", []entry{
 			{0, "fail", "1/1/1"}, {0, "fail", "2/2/2"},
@@ -31,7 +31,7 @@ func TestLagging(t *testing.T) {
 			{0, "fail", "1/1/1"}, {0, "reset", "0/0/0"}, {0, "look", "0/0/0"}, {0, "fail", "1/1/1"},
 		}},
 		{"a place of the ring is used again", []entry{
-			{0, "fail", "1/1/1"}, {11 * s, "fail", "1/1/2"}, {22 * s, "fail", "1/1/3"}, {33 * s, "look", "0/0/3"},
+			{0, "fail", "1/1/1"}, {11 * s, "fail", "1/1/1"}, {22 * s, "fail", "1/1/1"}, {33 * s, "look", "0/0/0"},
 		}},
 	}
 	for _, tt := range tests {

@@ -188,6 +188,9 @@ func (w *plainWindow) counts(now time.Duration) (c counts) {
 			c.row++
 		}
 	}
+	if _, ok := w.kind.(*Lagging); ok {
+		c.row = min(c.row, c.failures)
+	}
 	return c
 }
 
