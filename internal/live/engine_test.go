@@ -77,6 +77,7 @@ func in(t *testing.T, stack []sim.Layer, do func(t *testing.T, e *Engine)) {
 	synctest.Test(t, func(t *testing.T) {
 		e := New(stack, Options{})
 		do(t, e)
+		synctest.Wait() // work whose caller has left comes to its end
 		clean(t, e)
 		e.Close()
 	})
