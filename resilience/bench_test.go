@@ -68,27 +68,44 @@ func BenchmarkLayers(b *testing.B) {
 		{"rate_limit/granted", rateLimitOf(&TokenBucket{Rate: 1e9, Burst: 1 << 30}), ok},
 		{"rate_limit/full", rateLimitOf(&TokenBucket{Rate: 1e-3, Burst: 1}), ok},
 	} {
-		b.Run(bb.name, func(b *testing.B) {
-			inner := &held{}
-			k := des.NewKernel()
-			l := bb.config.Layer(Env{Sched: k, Meter: des.NullMeter{}, Source: "x", Hosts: 10})(inner)
-			c := call.Call{Deadline: call.NoDeadline}
-			ctx := context.Background()
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				if i%1024 == 0 { // time passes, so that a time window forgets
-					if err := k.Run(ctx, k.Now()+s); err != nil {
-						b.Fatal(err)
-					}
-				}
-				l.Start(&c, nobody{})
-				for inner.done != nil {
-					d := inner.done
-					inner.done = nil
-					d.Done(bb.end)
-				}
-			}
+		b.Run(bb.name, func(b *testing.B) { measureCall(b, bb.config, bb.end) })
+	}
+}
+
+// BenchmarkDialects measures one call through each dialect of breaker, as
+// BenchmarkLayers does: with good answers, and with failures that open it for good where its
+// rule counts failures.
+func BenchmarkDialects(b *testing.B) {
+	for _, name := range slices.Sorted(maps.Keys(Dialects)) {
+		b.Run(name+"/closed", func(b *testing.B) { measureCall(b, NewBreaker(name), call.Outcome{}) })
+		b.Run(name+"/failing", func(b *testing.B) {
+			c := NewBreaker(name)
+			c.Cooldown = 100_000 * time.Hour
+			measureCall(b, c, call.Outcome{Class: call.ServerError})
 		})
+	}
+}
+
+// measureCall is one call through a layer: in, and out with the answer end.
+func measureCall(b *testing.B, config Config, end call.Outcome) {
+	inner := &held{}
+	k := des.NewKernel()
+	l := config.Layer(Env{Sched: k, Meter: des.NullMeter{}, Source: "x", Hosts: 10})(inner)
+	c := call.Call{Deadline: call.NoDeadline}
+	ctx := context.Background()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if i%1024 == 0 { // time passes, so that a time window forgets
+			if err := k.Run(ctx, k.Now()+s); err != nil {
+				b.Fatal(err)
+			}
+		}
+		l.Start(&c, nobody{})
+		for inner.done != nil {
+			d := inner.done
+			inner.done = nil
+			d.Done(end)
+		}
 	}
 }
 
